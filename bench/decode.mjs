@@ -1,8 +1,7 @@
 // Decoding of signed 1-in/2-out transfers into typed transactions with their ids, beside bare Ed25519
 // verification of the same transfers' signatures by libsodium, round by round.
 import { decodeTransaction } from '@ratatosk/ledger'
-import { median, round } from './lib/figures.mjs'
-import { record } from './lib/record.mjs'
+import { median, record, round } from './lib/figures.mjs'
 import { bareVerifications, makeTransfers } from './lib/transfers.mjs'
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 9)

@@ -5,9 +5,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { engines } from '../apps/node/dist/test/engines.js'
+import { record } from './lib/figures.mjs'
 import { here } from './lib/node-process.mjs'
-import { engines as section } from './lib/plots/engines.mjs'
-import { record } from './lib/record.mjs'
+import { engines as section } from './lib/plots/charts.mjs'
 
 const seconds = process.env.BENCH_SECONDS ?? '30'
 const measurements = {

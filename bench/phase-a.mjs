@@ -8,10 +8,8 @@ import {
   validateStateful,
   validateStateless,
 } from '@ratatosk/ledger'
-import { median, round } from './lib/figures.mjs'
-import { parameters } from './lib/parameters.mjs'
-import { record } from './lib/record.mjs'
-import { bareVerifications, makeTransfers } from './lib/transfers.mjs'
+import { median, record, round } from './lib/figures.mjs'
+import { bareVerifications, makeTransfers, parameters } from './lib/transfers.mjs'
 
 const count = Number(process.env.BENCH_TRANSACTIONS ?? 20_000)
 const rounds = Number(process.env.BENCH_ROUNDS ?? 9)

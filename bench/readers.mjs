@@ -9,12 +9,10 @@ import { toHex } from '@ratatosk/cbor'
 import { keyOf } from '@ratatosk/fixtures'
 import { decodeAddress, encodeBech32Address } from '@ratatosk/ledger'
 import autocannon from 'autocannon'
-import { cleanUp, defer } from './lib/clean-up.mjs'
 import { median } from './lib/figures.mjs'
 import { startNodeProcess } from './lib/node-process.mjs'
-import { databaseUrl, redisUrl, removeTraces } from './lib/services.mjs'
+import { cleanUp, databaseUrl, defer, processorSeconds, redisUrl, removeTraces } from './lib/services.mjs'
 import { makeTransfers } from './lib/transfers.mjs'
-import { processorSeconds } from './lib/usage.mjs'
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 9)
 const reads = Number(process.env.BENCH_READS ?? 4000)

@@ -6,11 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openRoots } from '@ratatosk/sequencer/roots'
-import { hashAll, messagesOf } from './lib/bare-hashes.mjs'
-import { median, millisecondsOf, round } from './lib/figures.mjs'
-import { numbered } from './lib/numbered.mjs'
-import { record } from './lib/record.mjs'
-import { makeTransfers } from './lib/transfers.mjs'
+import { median, millisecondsOf, record, round } from './lib/figures.mjs'
+import { hashAll, makeTransfers, messagesOf, numbered } from './lib/transfers.mjs'
 
 const sizes = (process.env.BENCH_OUTPUTS ?? '10000,100000,1000000').split(',').map(Number)
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5)

@@ -5,8 +5,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { median, millisecondsOf, processorMicros, round } from './lib/figures.mjs'
-import { record } from './lib/record.mjs'
+import { median, millisecondsOf, processorMicros, record, round } from './lib/figures.mjs'
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 7)
 

@@ -8,7 +8,7 @@ import { createMemoryStore, createTrie } from '@ratatosk/trie'
 import { openLmdbStore } from '@ratatosk/trie/lmdb'
 import sodium from 'sodium-native'
 import { median, round } from './lib/figures.mjs'
-import { numbered } from './lib/numbered.mjs'
+import { numbered } from './lib/transfers.mjs'
 
 const keys = Number(process.env.BENCH_KEYS ?? 1_000_000)
 const rounds = Number(process.env.BENCH_ROUNDS ?? 9)

@@ -5,12 +5,10 @@ import { randomBytes } from 'node:crypto'
 import { createSubmissionQueue, openQueueBackend } from '@ratatosk/queue'
 import { openStore } from '@ratatosk/store'
 import { createValidationWorker } from '@ratatosk/workers'
-import { ledgerEntries } from './lib/entries.mjs'
-import { median, processorMicros, round } from './lib/figures.mjs'
-import { parameters } from './lib/parameters.mjs'
-import { record } from './lib/record.mjs'
+import { median, processorMicros, record, round } from './lib/figures.mjs'
+import { ledgerEntries } from './lib/rollup.mjs'
 import { databaseUrl, redisUrl, removeTraces } from './lib/services.mjs'
-import { bareVerifications, makeTransfers } from './lib/transfers.mjs'
+import { bareVerifications, makeTransfers, parameters } from './lib/transfers.mjs'
 
 const count = Number(process.env.BENCH_TRANSACTIONS ?? 20_000)
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3)

@@ -10,7 +10,7 @@ t.setTimeout(600_000)
 
 t.test('cardano-js-sdk', { skip }, async (t) => {
   const { embedded } = await import('../apps/node/dist/test/backends.js')
-  const { devnetFunds } = await import('../apps/node/dist/test/devnet-funds.js')
+  const { devnetFunds } = await import('../apps/node/dist/test/transfer.js')
   const { initialised, runNode } = await import('../apps/node/dist/test/node.js')
   const { builderConfig, devnetParameters, signedTransfer } = await import(
     '../apps/node/dist/test/transfer.js'

@@ -31,7 +31,8 @@ function hostText(name) {
   const exception =
     name === 'health' ? ', but for the hook of `metrics`, which times the requests of the server' : ''
   return `- **Scope.** Parsers, hooks, serializer and error handler are for its own routes only${exception}.
-  It can be registered again under another \`prefix\`. Hooks, logger and 404 of the server hold here, too.
+  It can be registered again under another \`prefix\`. Hooks, logger and 404 of the server hold here, too;
+  its compilers of schemas and \`setReplySerializer\` do not.
 - **Options.** An unknown or wrong option is a \`TypeError\` at registration.
 - **Errors.** The plugin answers \`{ "error": … }\` itself: the hook \`onError\` of the server sees
   every error, \`setErrorHandler\` none. A hook of the server that refuses a request, such as a rate limit,
@@ -43,7 +44,7 @@ function hostText(name) {
 - **OpenAPI.** \`@fastify/swagger\` gets tags, an \`operationId\` and a schema for each status. An id
   that is taken gets the prefix behind it: \`submit\`, \`submit_v2\`; ids of the server's own routes count if
   \`httpErrors\` or \`docs\` of \`@ratatosk/http\` is registered first. A route that requires a token adds it
-  as a security scheme; the option \`transform\` is not called for it.`
+  as a security scheme. The option \`transform\` is not called for the routes, whose schemas are JSON Schema.`
 }
 
 /** The type of a schema stands below it, and is part of its declaration. */

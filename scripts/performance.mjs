@@ -1,12 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { arithmetic } from '../bench/lib/plots/arithmetic.mjs'
-import { cost } from '../bench/lib/plots/cost.mjs'
-import { disk } from '../bench/lib/plots/disk.mjs'
-import { engines } from '../bench/lib/plots/engines.mjs'
-import { blocks, growth, roots } from '../bench/lib/plots/growth.mjs'
-import { ratios } from '../bench/lib/plots/ratios.mjs'
+import { arithmetic, blocks, cost, engines, growth, roots } from '../bench/lib/plots/charts.mjs'
 import { scale } from '../bench/lib/plots/scale.mjs'
+import { disk, ratios } from '../bench/lib/plots/tables.mjs'
 import { root } from './prepare.mjs'
 
 const folder = join(root, 'docs/performance')

@@ -1,6 +1,6 @@
 import { publicDefaults } from '../apps/node/dist/settings/read.js'
 import { measureFees } from '../packages/follower/dist/watcher/test/silence/money.js'
-import { moneyTables } from '../packages/follower/dist/watcher/test/silence/tables.js'
+import { moneyTables } from '../packages/follower/dist/watcher/test/silence/stories.js'
 import { summonsTerms } from '../packages/protocol/dist/index.js'
 
 /** The gains of each side of a summons, by the measured costs and the default settings. */

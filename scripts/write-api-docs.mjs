@@ -18,9 +18,8 @@ const notExported = {
   '@ratatosk/chain-apis': ['MetadatumJson', 'PlutusJson'],
   '@ratatosk/explorer': ['BlockId', 'TransactionsPart', 'BlocksPart', 'OutputId'],
   '@ratatosk/faucet': ['faucetStatuses'],
-  '@ratatosk/fraud': ['inputSets'],
   '@ratatosk/operator': ['operations'],
-  '@ratatosk/protocol': ['definitions'],
+  '@ratatosk/protocol': ['definitions', 'inputSets'],
   '@ratatosk/tx-query': ['BlockQuery', 'HistoryQuery', 'TransactionQuery', 'AddressQuery'],
   '@ratatosk/submit/status': ['SubmissionStatusQuery', 'TransactionStatusQuery'],
   // Parts of a node, which its plugins reach through `Node`.

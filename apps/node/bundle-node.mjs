@@ -63,7 +63,7 @@ const fromImporter = {
 const appliedScripts = {
   name: 'applied-scripts',
   setup({ onResolve, onLoad }) {
-    onLoad({ filter: /\/contracts\/dist\/script\/apply\.js$/ }, async ({ path }) => ({
+    onLoad({ filter: /\/contracts\/dist\/scripts\.js$/ }, async ({ path }) => ({
       contents: (await readFile(path, 'utf8'))
         .replace("createRequire(import.meta.url)('@lucid-evolution/uplc')", "require('applied-scripts')")
         .replaceAll('import.meta.url', urlOf(await placeOf(path))),

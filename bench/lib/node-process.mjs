@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
-import { defer } from './clean-up.mjs'
+import { defer } from './services.mjs'
 
 const patienceMs = 20_000
 

@@ -1,21 +1,21 @@
-// A sequencer in this process, on PostgreSQL and a devnet, that reports when a block was begun, read, hashed,
-// signed and stored.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fromHex } from '@ratatosk/cbor'
 import { createDevnet, testGenesis, testWallets } from '@ratatosk/devnet'
 import { createDevnetLayer1, keyAuthority, openWallet } from '@ratatosk/layer1'
+import { decodeTransaction, decodeTransactionOutput, effects } from '@ratatosk/ledger'
 import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { openContracts } from '@ratatosk/protocol'
 import { createSequencer } from '@ratatosk/sequencer'
 import { openRoots } from '@ratatosk/sequencer/roots'
 import { openStore } from '@ratatosk/store'
-import { defer } from './clean-up.mjs'
-import { acceptedTransaction, ledgerEntries } from './entries.mjs'
 import { processorMicros } from './figures.mjs'
-import { databaseUrl, removeTraces } from './services.mjs'
+import { databaseUrl, defer, removeTraces } from './services.mjs'
+
+// A sequencer in this process, on PostgreSQL and a devnet, that reports when a block was begun, read, hashed,
+// signed and stored.
 
 const [administratorKeys, operatorKeys, otherKeys] = [0, 1, 2].map((account) =>
   keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account }),
@@ -164,5 +164,34 @@ export async function openRollup(name, genesis) {
       while (!sequencer.active) await new Promise((resolve) => sequencer.subscribe(resolve))
       return sequencer
     },
+  }
+}
+
+// A store's input without a node: the ledger's first outputs, and transactions as validation accepts them.
+
+function entryOf(reference, bytes) {
+  const { address } = decodeTransactionOutput(bytes)
+  // Stores of older checkouts take the payment credential too.
+  return { reference, output: bytes, address: address.bytes, paymentCredential: address.payment.hash }
+}
+
+/** Outputs of `makeTransfers`, as the store takes them. */
+export function ledgerEntries(genesis) {
+  return genesis.map(({ outref, output }) =>
+    entryOf(
+      { transactionId: fromHex(outref.slice(0, 64)), index: Number(outref.slice(65)) },
+      fromHex(output),
+    ),
+  )
+}
+
+function acceptedTransaction(cbor) {
+  const transaction = decodeTransaction(cbor)
+  const { spent, produced } = effects(transaction)
+  return {
+    id: transaction.id,
+    cbor,
+    spent,
+    produced: produced.map(({ reference, output }) => entryOf(reference, output.bytes)),
   }
 }

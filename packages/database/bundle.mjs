@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { initialise, pack, templateOf } from './dist/embedded/cluster.js'
-import { findPrograms } from './dist/embedded/programs.js'
-import { findWay } from './dist/embedded/ways.js'
+import { findPrograms, findWay } from './dist/embedded/programs.js'
 
 const programs = findPrograms()
 const path = programs && templateOf(programs)

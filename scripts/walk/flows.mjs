@@ -68,8 +68,9 @@ export const flows = {
   verdict: {
     counted: of('packages/(?:fraud|contracts|protocol|block|follower|layer2-fraud)'),
     async run(folder, _work, trace) {
-      // Since the packages were drawn anew, the drafts of removals by fraud are in `fraud`.
+      // A copy of an older version has the drafts of removals by fraud elsewhere.
       const [test, from] = [
+        ['packages/protocol/dist/fraud/fraud.test.js', 'packages/protocol/dist/fraud/accused-block.js'],
         ['packages/fraud/dist/fraud.test.js', 'packages/fraud/dist/accused-block.js'],
         ['packages/protocol/dist/transaction-fraud.test.js', 'packages/protocol/dist/fraud-drafts.js'],
       ].find(([path]) => existsSync(join(folder, path)))

@@ -6,9 +6,8 @@ import { databaseUrl, inDatabase, randomName } from '@ratatosk/test-kit'
 import { until } from '@ratatosk/test-kit/http'
 import { needServices } from '@ratatosk/test-kit/vitest'
 import { expect, type TestContext, test } from 'vitest'
-import { testLayer1 } from './test/layer1.js'
+import { startedNode, testLayer1 } from './test/nodes.js'
 import { run } from './test/run.js'
-import { startedNode } from './test/started-node.js'
 import { openUsers } from './test/users.js'
 
 /** A node on PostgreSQL that commits only when it is asked to, and its users. */

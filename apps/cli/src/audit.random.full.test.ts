@@ -11,8 +11,13 @@ import { needServices } from '@ratatosk/test-kit/vitest'
 import { expect, type TestContext, test } from 'vitest'
 import { judgeWith } from './commands/audit.js'
 import { readDeployment } from './deployment/read-deployment.js'
-import { type OperatorNode, type Operators, openOperators } from './test/operators.js'
-import { openLife, type RandomLife } from './test/random-life.js'
+import {
+  type OperatorNode,
+  type Operators,
+  openLife,
+  openOperators,
+  type RandomLife,
+} from './test/random-life.js'
 import { run } from './test/run.js'
 
 const seconds = Number(process.env.RATATOSK_AUDIT_SECONDS ?? 5)

@@ -1,4 +1,5 @@
-import { appendFile, mkdir, mkdtemp, readdir, rm, rmdir, stat, symlink } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { appendFile, mkdir, mkdtemp, readdir, rm, rmdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@ratatosk/client'
@@ -6,8 +7,8 @@ import { databaseUrl, inDatabase, randomName, redisUrl, removeKeys, withRedis } 
 import { needServices } from '@ratatosk/test-kit/vitest'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { devnetFunds, openBuilder, outputsOf } from './layer2/layer2.js'
+import { pay, receiver, withNode } from './test/nodes.js'
 import { run } from './test/run.js'
-import { pay, receiver, withNode } from './test/store-node.js'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -148,6 +149,34 @@ test('PostgreSQL is saved while a node runs, and restored when its schemas are g
   expect(await withNode(place, (url) => ledgerOf(url, hashes))).toEqual(before)
 })
 
+test('no node starts on what a killed restoration left, and the next one replaces it', async (context) => {
+  await needServices(context)
+  const folder = await temporaryFolder()
+  const [saved, name] = [join(folder, 'saved'), randomName()]
+  await inDatabase(`CREATE DATABASE ${name}`)
+  onTestFinished(() => inDatabase(`DROP DATABASE ${name} WITH (FORCE)`))
+  const { href: DATABASE_URL } = new URL(`/${name}`, databaseUrl)
+  const place = { DATA_DIR: join(folder, 'data'), DATABASE_URL }
+  const id = await withNode(place, (_, store) => store.ledgerId())
+  expect(await run(['backup', saved], place)).toMatchObject({ status: 0 })
+  const drop = 'DROP SCHEMA ratatosk, ratatosk_index, ratatosk_queue, ratatosk_devnet CASCADE'
+  await inDatabase(drop, DATABASE_URL)
+  // Kills the restoration once the copy is in the database.
+  const tool = join(folder, 'pg_restore')
+  await writeFile(tool, `#!/bin/sh\nPATH=\${PATH#*:} pg_restore "$@" && kill -9 $PPID\n`, { mode: 0o755 })
+  const main = new URL('../dist/main.js', import.meta.url).pathname
+  const env = { ...place, PATH: `${folder}:${process.env.PATH}` }
+  const { signal } = spawnSync(process.execPath, [main, 'restore', saved], { env })
+  expect(signal).toBe('SIGKILL')
+  await expect(withNode(place, async () => undefined)).rejects.toMatchObject({
+    code: 'NODE_DATABASE',
+    message: expect.stringMatching(/ratatosk_restore, of .* did not end\. Run `ratatosk restore` again/),
+  })
+  expect((await run(['check'], place)).out).toContain('a restoration that did not end')
+  expect(await run(['restore', saved], place)).toMatchObject({ status: 0 })
+  expect(await withNode(place, (_, store) => store.ledgerId())).not.toBe(id)
+})
+
 test('a copy leaves the queue in Redis to the original, or takes it over', async (context) => {
   await needServices(context)
   const folder = await temporaryFolder()
@@ -185,7 +214,7 @@ test('a copy leaves the queue in Redis to the original, or takes it over', async
     expect(await run(['restore', saved], placeOf(copy, name))).toMatchObject({
       status: 0,
       out: expect.stringMatching(
-        new RegExp(`a QUEUE_PREFIX of its own\\. .*delete the key "${name}:ledger"`),
+        new RegExp(`a QUEUE_PREFIX of its own\\. .*run \`redis-cli -u redis://.* del "${name}:ledger"\``),
       ),
     })
   await expect(withNode(placeOf(first, name), async () => undefined)).rejects.toMatchObject({

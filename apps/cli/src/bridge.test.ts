@@ -10,7 +10,7 @@ import { freePort } from '@ratatosk/test-kit'
 import { expect, onTestFinished, test } from 'vitest'
 import { checkDeposit } from './bridge/check-draft.js'
 import { devnetOutputs } from './bridge/layer1-outputs.js'
-import { anyPlace } from './test/any-place.js'
+import { anyPlace } from './test/nodes.js'
 import { run } from './test/run.js'
 
 const depositor = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 5 })
@@ -127,9 +127,15 @@ test('ada come from layer 1, and return', { timeout: 300_000 }, async () => {
     value: { error: { code: 'CLI_OTHER_BRIDGE' } },
   })
   const unlisted = ['--asset', `${'ab'.repeat(28)}=1`]
-  expect(await asked('deposit', '--lovelace', '5000000', '--to', to, ...unlisted, ...own)).toMatchObject({
+  for (const command of ['deposit', 'withdraw'])
+    expect(await asked(command, '--lovelace', '5000000', '--to', to, ...unlisted, ...own)).toMatchObject({
+      status: 1,
+      value: { error: { code: 'CLI_NOT_BRIDGED', message: expect.stringContaining('ab'.repeat(28)) } },
+    })
+  const empty = ['--account', '999']
+  expect(await asked('deposit', '--lovelace', '5000000', '--to', to, ...empty, ...own)).toMatchObject({
     status: 1,
-    value: { error: { message: expect.stringContaining('assets that are not bridged') } },
+    value: { error: { code: 'CLI_NO_FUNDS', message: expect.stringContaining('pay to it there') } },
   })
 })
 

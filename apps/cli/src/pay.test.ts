@@ -1,15 +1,18 @@
+import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { toHex } from '@ratatosk/cbor'
 import { createClient } from '@ratatosk/client'
 import { testWallets } from '@ratatosk/devnet'
-import { decodeAddress, encodeBech32Address } from '@ratatosk/ledger'
-import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
+import { decodeAddress, encodeBech32Address, encodeOutputReference } from '@ratatosk/ledger'
+import { keysFromSeedPhrase, keysFromSigningKey, toOutput } from '@ratatosk/ledger/builder'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { lovelaceIn, outputsOf } from './layer2/layer2.js'
-import { anyPlace } from './test/any-place.js'
-import { acceptance, type Lie, lyingNode } from './test/lying-node.js'
+import { tools } from './mcp/tools.js'
+import { anyPlace, receiver, withNode } from './test/nodes.js'
 import { run } from './test/run.js'
-import { receiver, withNode } from './test/store-node.js'
 
 vi.setConfig({ testTimeout: 240_000 })
 
@@ -56,7 +59,7 @@ test('pays from 200 small outputs, and 250 people at once, and says in how many 
     const { status, out } = await run(['pay', '--file', file('people'), '--url', url])
     expect(status, out).toBe(0)
     expect(out).toMatch(
-      /\n250 payments in 3 transactions, for fees of .* ada\nOne transaction was not enough:\n/,
+      /\n250 payments on layer 2 in 3 transactions, for fees of .* ada\nOne transaction was not enough:\n/,
     )
     expect(out).toContain('TooManyOutputs: The transaction has 251 outputs, at most 100 are supported')
     expect(await Promise.all(people.map(has))).toEqual(people.map(() => 1_500_000n))
@@ -131,7 +134,7 @@ test.each<[string, Lie, string, RegExp, number]>([
     'names an output twice',
     { outputs: [1, 1, 1] },
     '5000000',
-    /^The wallet lacks 3000000 lovelace\. Its address is addr_test1\w+: pay to it with [^\n]+\n$/,
+    /^The wallet lacks 3000000 lovelace on layer 2\. Its address is addr_test1\w+: pay to it with [^\n]+\n$/,
     0,
   ],
   [
@@ -197,4 +200,153 @@ test('an option that has two values pays neither', async () => {
     [['--asset', `${unit}=1,${unit.toUpperCase()}=2`], /^--asset has two quantities of/],
   ] as const)
     expect(await run([...argv, ...more])).toMatchObject({ status: 2, error: expect.stringMatching(error) })
+})
+
+const key = 'ab'.repeat(28)
+const bridge = {
+  address: keysFromSigningKey('0b'.repeat(32), { networkId: 0 }).addressText,
+  policies: { bridge: key, events: key },
+  assets: [],
+  eventWaitMs: 0,
+  payoutFee: '300000',
+  reserveMin: '0',
+  treasury: { lovelace: '0', assets: [], outputs: 0 },
+  settlements: [],
+}
+const hash = /[0-9a-f]{64}/
+
+/** No answer to the question for the state, once the transaction is submitted. */
+const silent = (path: string): Lie => ({
+  outputs: [1, 2, 3],
+  others: { '/bridge': [200, bridge], [path]: undefined },
+})
+
+test.each([
+  ['pay', '/submission', /do not pay again unless `GET \/tx\/status\?tx_hash=[0-9a-f]{64}` says/],
+  ['withdraw', '/submission', /do not pay again unless `GET \/tx\/status\?tx_hash=[0-9a-f]{64}` says/],
+  [
+    'withdraw',
+    '/withdrawals',
+    /do not withdraw again\. `GET \/withdrawals\?outref=[0-9a-f]{64}%230` shows its state\.$/,
+  ],
+] as const)('%s that gets no answer of %s names what it has sent', async (name, path, advice) => {
+  const { url } = await lyingNode(silent(path))
+  const argv = [name, '--lovelace', '3000000', '--to', receiver, '--url', url]
+  if (name === 'withdraw') argv.push('--wait')
+  const shown = await run(argv)
+  expect([shown.status, shown.out]).toEqual([1, ''])
+  const lines = shown.error.trimEnd().split('\n')
+  const [sent = ''] = hash.exec(lines[0] ?? '') ?? []
+  expect(lines[0]).toBe(`Submitting ${sent}`)
+  expect(lines.at(-1)).toContain(`GET ${path}: no answer from ${url}.`)
+  expect(lines.at(-1)).toContain(`The transaction ${sent} was sent`)
+  expect(lines.at(-1)).toMatch(advice)
+
+  const json = await run([...argv, '--json'])
+  const document = JSON.parse(json.out)
+  expect(document).toMatchObject({ txHash: expect.stringMatching(hash), error: { code: 'CLIENT_NETWORK' } })
+  expect(json.error.startsWith(`Submitting ${document.txHash}\n`)).toBe(true)
+  if (path === '/withdrawals') expect(document.outref).toBe(`${document.txHash}#0`)
+  else expect(document.transactions).toMatchObject([{ txHash: document.txHash, payments: 1 }])
+})
+
+test('a tool that loses the node names what it has submitted', async () => {
+  const { url } = await lyingNode(silent('/submission'))
+  const submit = tools.find(({ name }) => name === 'submit')
+  const context = { client: createClient(url, { retries: 0 }), devnetUrl: undefined }
+  const input = { transaction: '84a3008001800200a0f5f6', finality: 'accepted' }
+  const error = await submit?.run(input, context).catch((failure: unknown) => failure)
+  const { txHash } = (error as { value: { txHash: string } }).value
+  expect(error).toMatchObject({
+    code: 'CLIENT_NETWORK',
+    message: expect.stringContaining(`The transaction ${txHash} was submitted: do not replace it`),
+    value: { submissionId: 'x', txHash: expect.stringMatching(hash) },
+  })
+})
+
+test('a withdrawal that is awaited ends with what has arrived, another with what will', async () => {
+  const [id, kind, state] = ['ab'.repeat(32), 'transaction', 'paid'] as const
+  const withdrawals = [{ outref: `${id}#0`, output: '80', kind, state, payoutTxHash: id }]
+  const others: Lie['others'] = {
+    '/bridge': [200, bridge],
+    '/withdrawals': [200, { withdrawals, hasMore: false }],
+  }
+  const { url } = await lyingNode({ outputs: [1, 2, 3], others })
+  const argv = ['withdraw', '--lovelace', '3000000', '--to', receiver, '--url', url]
+  const sent = await run(argv)
+  expect([sent.status, sent.out]).toEqual([
+    0,
+    expect.stringMatching(/\narrives {6}2\.7 ada on layer 1, once its block is merged\n$/),
+  ])
+  const paid = await run([...argv, '--wait'])
+  expect([paid.status, paid.out, paid.error]).toEqual([
+    0,
+    expect.stringMatching(new RegExp(`fee of [\\d.]+ ada\\npaid {9}2\\.7 ada on layer 1, by ${id}\\n$`)),
+    expect.stringContaining('Sent '),
+  ])
+})
+
+const parameters = JSON.parse(
+  readFileSync(new URL('../../../packages/devnet/parameters/devnet-11.json', import.meta.url), 'utf8'),
+)
+
+interface Lie {
+  readonly fees?: object
+  /** How many outputs of 2 ada the wallet has, by their names. */
+  readonly outputs: readonly number[]
+  /** The status and body of each answer to `POST /submit`. */
+  readonly submitted?: readonly [number, object]
+  readonly submission?: (count: number) => object
+  /** The status and body of other paths; no answer to a path without. */
+  readonly others?: Readonly<Record<string, readonly [number, object] | undefined>>
+}
+
+/** A node that answers what it likes. @returns its URL, and how many transactions it was given */
+async function lyingNode({ fees, outputs, submitted = taken, submission = acceptance, others }: Lie) {
+  const { address } = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 5 })
+  const value = { lovelace: 2_000_000n, assets: new Map() }
+  const output = toHex(toOutput({ address: address.bytes, value, datum: { kind: 'none' } }).bytes)
+  const utxos = outputs.map((name) => {
+    const reference = { transactionId: new Uint8Array(32).fill(name), index: 0 }
+    return { outref: toHex(encodeOutputReference(reference)), value: output }
+  })
+  const given = { url: '', count: 0 }
+  const server = createServer(({ url = '', method }, response) => {
+    const path = url.split('?')[0] ?? ''
+    if (method === 'POST') given.count++
+    const answers: Lie['others'] = {
+      '/network': [200, networkWith(fees)],
+      '/utxos': [200, { utxos }],
+      '/submit': submitted,
+      '/submission': [200, submission(given.count)],
+      ...others,
+    }
+    const answer = Object.hasOwn(answers, path) ? answers[path] : notServed
+    if (answer === undefined) return void response.destroy()
+    const [status, body] = answer
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  given.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return given
+}
+
+const notServed = [404, { error: 'not served', code: 'NOT_SERVED' }] as const
+const taken = [200, { message: 'Successfully added the transaction to the queue', id: 'x' }] as const
+const acceptance = () => ({ id: 'x', status: 'mempool' })
+const api = { accepted: 'x', committed: 'x', merged: 'x' }
+
+const networkWith = (fees: object | undefined) => ({
+  network: 'devnet',
+  versions: { node: '0', protocol: 1 },
+  networkId: 0,
+  networkMagic: 42,
+  slotClock: { zeroTime: 0, zeroSlot: 0, slotLength: 1000 },
+  protocolParameters: { ...parameters, ...fees },
+  maturityWindow: 0,
+  apis: { blockfrost: api, kupo: api, ogmios: api },
 })

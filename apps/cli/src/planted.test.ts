@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
-import { inChain } from './test/planted/in-chain.js'
+import { inChain, inTransactions } from './test/planted/in-blocks.js'
 import { inNode } from './test/planted/in-node.js'
-import { inTransactions } from './test/planted/in-transactions.js'
-import type { Planted } from './test/planted/planted.js'
-import { audited, openScene, payment } from './test/planted/scene.js'
+import { audited, openScene, type Planted, payment } from './test/planted/scene.js'
 
 test('an honest rollup is clean', async () => {
   const scene = await openScene()

@@ -3,7 +3,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { readSettings, startNode } from '@ratatosk/node'
 import { needServices } from '@ratatosk/test-kit/vitest'
 import { expect, type TestContext, test, vi } from 'vitest'
-import { anyPlace } from './test/any-place.js'
+import { anyPlace } from './test/nodes.js'
 import { run } from './test/run.js'
 
 vi.setConfig({ testTimeout: 300_000 })
@@ -50,7 +50,8 @@ test('status says what it can of a node of any role', async (context) => {
   context.onTestFinished(remove)
   for (const [NODE_ROLE, expected] of [
     ['api', /^ready\nrole {12}api\nnetwork {9}devnet, node/],
-    ['tx-processor', /^ready\nserves {10}nothing of its state/],
+    ['tx-processor', /^ready\nrole {12}tx-processor\nnetwork {9}devnet, node \d/],
+    ['sequencer', /^ready\nrole {12}sequencer\nnetwork {9}devnet, node \d/],
   ] as const) {
     const { FAUCET_TOKEN: _, ...own } = secrets
     const node = await startNode(

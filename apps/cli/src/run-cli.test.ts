@@ -5,13 +5,15 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { WrongTokenError } from '@ratatosk/client'
+import { createClient, WrongTokenError } from '@ratatosk/client'
 import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { linesOfReport } from './commands/audit.js'
 import { remedyOf } from './frame/node-connection.js'
+import { tools } from './mcp/tools.js'
 import { runCli } from './run-cli.js'
+import { receiver } from './test/nodes.js'
 import { run } from './test/run.js'
-import { receiver } from './test/store-node.js'
 import { cliVersion } from './version.js'
 
 const execute = promisify(execFile)
@@ -293,11 +295,12 @@ test('status shows for how long submissions wait, whether the node is ready or n
     [200, { status: 'ready' }],
     [503, { status: 'not_ready', failing: ['layer1'] }],
   ] as const) {
-    ready = [status, { ...body, oldestWaitingMs: 81_155 }]
+    ready = [status, { ...body, oldestWaitingMs: 81_155, silentPeers: 1 }]
     expect(await run(argv)).toMatchObject({
       status: status === 200 ? 0 : 1,
       out: expect.stringMatching(line),
     })
+    expect((await run(argv)).out).toMatch(/^peers {11}without blocks of this ledger: 1 of its/m)
     expect(JSON.parse((await run([...argv, '--json'])).out)).toMatchObject({ oldestWaitingMs: 81_155 })
   }
 })
@@ -323,4 +326,17 @@ test('a URL that may be wrong is named, with the option', async () => {
         `try --url ${url}\n`,
     })
   expect((await run(['status', '--url', url])).error).toContain("This node's role does not serve it")
+  const rollBack = tools.find(({ name }) => name === 'roll_back')
+  const context = { client: createClient(url), devnetUrl: `${url}/devnet` }
+  await expect(rollBack?.run({ blocks: 1 }, context)).rejects.toThrow(
+    '--devnet-url names the controls of the devnet: /devnet of the node that sequences',
+  )
+})
+
+test('an audit calls no claim what was paid out of the genesis', () => {
+  const amounts = { genesis: 0n, fees: 0n, paid: 0n, deposited: 0n, withdrawn: 0n, unspent: 0n }
+  const treasury = { held: 80_000_000n, claims: -20_000_000n, owed: 0n, waiting: 0n, waitingDeposits: 0 }
+  const report = { verdict: 'clean', findings: [], omittedFindings: 0, unchecked: [], counts: {} }
+  const lines = linesOfReport({ ...report, lovelace: amounts, treasury } as never)
+  expect(lines.join('\n')).toContain('no claims: 20 ada more were paid out than deposited and --backed')
 })

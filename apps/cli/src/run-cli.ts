@@ -2,33 +2,32 @@ import { stripVTControlCharacters } from 'node:util'
 import { ClientError } from '@ratatosk/client'
 import { runCommand } from 'citty'
 import { auditCommand } from './commands/audit.js'
-import { backup, restore } from './commands/backup.js'
-import { bridge } from './commands/bridge.js'
-import { checkCommand } from './commands/check.js'
+import { bridge, deposit, payout, withdraw } from './commands/bridge.js'
 import { completion } from './commands/completion.js'
 import { deadLetters } from './commands/dead-letters.js'
 import { demo } from './commands/demo.js'
-import { deposit } from './commands/deposit.js'
 import { keygen } from './commands/keygen.js'
 import { load } from './commands/load.js'
 import { mcp } from './commands/mcp.js'
-import { operations } from './commands/operations.js'
-import { operator } from './commands/operator.js'
-import { operators } from './commands/operators.js'
+import { backup, checkCommand, restore, start } from './commands/node.js'
+import { operations, operator, operators, wallet } from './commands/operator.js'
 import { pay } from './commands/pay.js'
-import { payout } from './commands/payout.js'
-import { start } from './commands/start.js'
 import { status } from './commands/status.js'
 import { submit } from './commands/submit.js'
 import { verdicts } from './commands/verdicts.js'
 import { verify } from './commands/verify.js'
-import { wallet } from './commands/wallet.js'
-import { withdraw } from './commands/withdraw.js'
-import { type CommandResult, group, type Shell } from './frame/command.js'
-import { checkArguments, commandLineOf, findCommand, helpOf } from './frame/command-line.js'
+import {
+  type CommandResult,
+  checkArguments,
+  commandLineOf,
+  findCommand,
+  group,
+  helpOf,
+  type Shell,
+} from './frame/command.js'
 import { CommandError, UsageError } from './frame/errors.js'
 import { remedyOf } from './frame/node-connection.js'
-import { visible, visibleJson } from './frame/plain-text.js'
+import { visible, visibleJson } from './frame/text.js'
 import { cliVersion } from './version.js'
 
 /**

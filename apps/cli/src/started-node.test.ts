@@ -5,10 +5,15 @@ import { keysFromSigningKey } from '@ratatosk/ledger/builder'
 import { until } from '@ratatosk/test-kit/http'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openBuilder, outputsOf } from './layer2/layer2.js'
-import { type AnyPlace, anyPlace } from './test/any-place.js'
-import { type TestLayer1, testLayer1 } from './test/layer1.js'
+import {
+  type AnyPlace,
+  anyPlace,
+  type StartedNode,
+  startedNode,
+  type TestLayer1,
+  testLayer1,
+} from './test/nodes.js'
 import { run } from './test/run.js'
-import { type StartedNode, startedNode } from './test/started-node.js'
 
 // A start takes long on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })

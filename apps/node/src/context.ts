@@ -4,9 +4,13 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { isSettingsError, SettingsError } from './errors.js'
 import { type NodeKeys, readKeys } from './layer1/keys.js'
-import { type LoadedGenesis, loadGenesis } from './network/genesis.js'
-import { type Network, networkOf } from './network/network.js'
-import { loadProtocolParameters } from './network/protocol-parameters.js'
+import {
+  type LoadedGenesis,
+  loadGenesis,
+  loadProtocolParameters,
+  type Network,
+  networkOf,
+} from './network/network.js'
 import { type Duties, duties } from './roles.js'
 import { createServer } from './server/create-server.js'
 import { createLogger } from './server/logger.js'

@@ -1,7 +1,7 @@
 export { type PublicWallet, type TestWallets, testGenesis, testWallets } from '@ratatosk/devnet'
-export { backUp, type Manifest, restore } from './backup/index.js'
+export { backUp, type Manifest, restore } from './backup/backup.js'
 export { type CheckOptions, checkEnvironment } from './check/check-environment.js'
-export type { NodeFinding } from './check/finding.js'
+export type { NodeFinding } from './check/checks.js'
 export {
   BackupError,
   isBackupError,
@@ -13,8 +13,8 @@ export {
 } from './errors.js'
 export { type Deployment, openDeployment } from './layer1/open-deployment.js'
 export type { Node } from './node.js'
+export { type PluginEntry, type PluginRow, pluginRow } from './node.js'
 export type { Duties } from './roles.js'
-export { type PluginEntry, type PluginRow, pluginRow } from './row.js'
 export { runNode } from './run-node.js'
 export { type Environment, nearestSetting, readSettings } from './settings/read.js'
 export {
@@ -25,3 +25,4 @@ export {
   settingsTables,
 } from './settings/schema.js'
 export { type GenesisReport, type NodeOptions, type RunningNode, startNode } from './start-node.js'
+export { freeingQueue } from './storage/stored-ledger.js'

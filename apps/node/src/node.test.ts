@@ -2,8 +2,10 @@ import { createPGlite } from '@ratatosk/test-kit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { answerCommandLine } from './command-line.js'
 import { StartError } from './errors.js'
+import { pluginRow } from './node.js'
 import { banner, explainFailure } from './run-node.js'
 import { readSettings } from './settings/read.js'
+import { startNode } from './start-node.js'
 
 describe('banner', () => {
   const bannerOn = (NETWORK: string) => {
@@ -28,6 +30,29 @@ describe('banner', () => {
     const text = banner(node as Parameters<typeof banner>[0])
     expect(text).toMatch(/watcher pays from +addr_test1xyz/)
     expect(text).toContain('/block/1')
+  })
+})
+
+describe('plugins', () => {
+  const entry = { plugin: async () => {}, when: () => true, options: () => ({}) }
+  const row = pluginRow(entry)
+
+  test.each([
+    [{}, 'plugin must be a function'],
+    [{ ...entry, when: undefined }, 'when must be a function'],
+    [{ ...entry, wen: entry.when }, 'there is no option wen; its options are plugin, when, options'],
+  ])('a row of %o is refused', (wrong, message) => {
+    expect(() => pluginRow(wrong as never)).toThrow(new TypeError(`pluginRow: ${message}`))
+  })
+
+  test.each([
+    [{ plugin: [row] }, ': there is no option plugin; its options are log, clock, plugins'],
+    [{ plugins: {} }, ': plugins must be an array of rows of pluginRow'],
+    [{ plugins: [row, { register: row.register }] }, ': plugins[1]: when must be a function'],
+    [{ plugins: [{ ...row, path: '/' }] }, ': plugins[0]: there is no option path; its options are when'],
+  ])('a start with %o is refused', async (wrong, message) => {
+    const refused = await startNode(readSettings({}), wrong as never).catch((error: unknown) => error)
+    expect(String(refused)).toContain(`TypeError: startNode${message}`)
   })
 })
 

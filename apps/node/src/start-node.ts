@@ -1,23 +1,23 @@
+import { checkedLater, checkOptions } from '@ratatosk/http'
 import { type LedgerIndex, openIndex, readByReplica } from '@ratatosk/layer2/ledger-index'
 import type { Store } from '@ratatosk/store'
+import { Type } from '@sinclair/typebox'
 import { requirePostgres } from './check/check-environment.js'
 import { type ContextOptions, loadContext, type NodeContext } from './context.js'
 import { StartError } from './errors.js'
-import { checkStored } from './layer1/check-stored.js'
-import { keepRules } from './layer1/kept-rules.js'
+import { checkStored, keepRules } from './layer1/check-stored.js'
 import { contractsOf, openSettlement } from './layer1/settlement.js'
-import { exampleAddress } from './network/genesis.js'
-import type { Node } from './node.js'
+import { exampleAddress } from './network/network.js'
+import { checkRows, type Node, type PluginRow } from './node.js'
 import { plugins } from './plugins/table.js'
 import { servesLayer2 } from './roles.js'
-import type { PluginRow } from './row.js'
 import { checkAddress } from './server/listen.js'
 import { serve } from './server/serve.js'
 import type { Settings } from './settings/schema.js'
 import { indexSchema, openStorage, openSubmissions, type Storage } from './storage/open-storage.js'
 import { openReplica } from './storage/replica.js'
 import { atLedgerVersion } from './storage/stored-ledger.js'
-import { openClientScripts } from './work/evaluations.js'
+import { openClientScripts } from './work/services.js'
 import { startWork } from './work/start-work.js'
 
 /** A node that serves requests. */
@@ -59,10 +59,17 @@ export interface NodeOptions extends ContextOptions {
   readonly plugins?: readonly PluginRow[]
 }
 
+const rules = {
+  log: checkedLater,
+  clock: Type.Optional(Type.Function([], Type.Unknown(), { expected: 'a function' })),
+  plugins: Type.Optional(Type.Array(Type.Object({}), { expected: 'an array of rows of pluginRow' })),
+}
+
 /**
  * Starts a node: opens its parts, starts the workers of its role, registers the plugins of its role, and
  * listens.
  *
+ * @throws TypeError if an option is wrong or does not exist
  * @throws SettingsError if a key or a file that the settings name is invalid
  * @throws StartError if a part cannot be opened; parts that were opened before are closed
  *
@@ -71,10 +78,10 @@ export interface NodeOptions extends ContextOptions {
  * await fetch(`${node.url}/health/ready`)
  * await node.close()
  */
-export async function startNode(
-  settings: Settings,
-  { plugins: further = [], ...options }: NodeOptions = {},
-): Promise<RunningNode> {
+export async function startNode(settings: Settings, options: NodeOptions = {}): Promise<RunningNode> {
+  checkOptions('startNode', rules, options)
+  const { plugins: further = [] } = options
+  checkRows(further)
   const loaded = await loadContext(settings, options)
   const { server, log } = loaded
   try {

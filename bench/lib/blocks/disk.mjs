@@ -2,13 +2,10 @@
 // vacuumed and measured, and the outputs' trie in LMDB.
 import { randomBytes } from 'node:crypto'
 import { openIndex } from '@ratatosk/layer2/ledger-index'
-import { ledgerEntries } from '../entries.mjs'
-import { round } from '../figures.mjs'
-import { createPayments } from '../payments.mjs'
-import { record } from '../record.mjs'
-import { openRollup } from '../rollup.mjs'
-import { withDatabase } from '../services.mjs'
-import { diskOf } from '../usage.mjs'
+import { record, round } from '../figures.mjs'
+import { ledgerEntries, openRollup } from '../rollup.mjs'
+import { diskOf, withDatabase } from '../services.mjs'
+import { createPayments } from '../transfers.mjs'
 import { expectKind } from './full-blocks.mjs'
 
 const count = Number(process.env.BENCH_BLOCKS ?? 160)

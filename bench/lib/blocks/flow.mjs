@@ -1,20 +1,236 @@
-// Minutes of submissions by HTTP to the node's processes, until the last is in a block of the state queue.
-// With BENCH_BEFORE, the same by turns on the node of an older checkout.
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { loadavg, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { cleanUp, defer } from '../clean-up.mjs'
-import { ledgerEntries } from '../entries.mjs'
-import { load } from '../load.mjs'
+import { makeSpread, median, percentile, record, round } from '../figures.mjs'
 import { here, startNodeProcess } from '../node-process.mjs'
-import { record } from '../record.mjs'
-import { databaseUrl, redisUrl, removeTraces, withDatabase } from '../services.mjs'
-import { makeSpread } from '../spread.mjs'
+import { ledgerEntries } from '../rollup.mjs'
+import {
+  cleanUp,
+  databaseUrl,
+  defer,
+  redisUrl,
+  removeTraces,
+  watchUsage,
+  withDatabase,
+} from '../services.mjs'
 import { bareVerifications } from '../transfers.mjs'
-import { watchUsage } from '../usage.mjs'
-import { compare, figuresOf, print } from './flow-report.mjs'
+
+// A closed loop of keep-alive connections that submit transactions to a node, each one once. HTTP by hand:
+// whatever the load takes from the machine is missing to the node.
+
+const endOfHead = '\r\n\r\n'
+
+/** One connection; a request at a time. */
+async function openConnection({ hostname, port, host }) {
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true })
+  await once(socket, 'connect')
+  let received = ''
+  let waiting
+  const fail = (error) => waiting?.reject(error)
+  socket.on('error', fail)
+  socket.on('close', () => fail(new Error('the node has closed a connection')))
+  socket.setEncoding('latin1').on('data', (text) => {
+    received += text
+    const end = received.indexOf(endOfHead)
+    if (end < 0) return
+    const length = Number(/content-length: *(\d+)/i.exec(received)?.[1] ?? 0)
+    if (received.length < end + endOfHead.length + length) return
+    const answer = received
+    received = ''
+    waiting.resolve(answer)
+  })
+  return {
+    submit(cbor) {
+      const body = cbor.toString('hex')
+      const answered = new Promise((resolve, reject) => {
+        waiting = { resolve, reject }
+      })
+      socket.write(
+        `POST /submit HTTP/1.1\r\nhost: ${host}\r\ncontent-type: text/plain\r\ncontent-length: ` +
+          `${body.length}\r\n\r\n${body}`,
+      )
+      return answered
+    },
+    close: () => socket.destroy(),
+  }
+}
+
+const now = () => performance.timeOrigin + performance.now()
+
+/**
+ * Submits for some seconds, or until there are no more transactions.
+ *
+ * @param {object} options
+ * @param {string[]} options.urls of the processes that take submissions; each gets as many of the connections
+ * @param {{ length: number, at(place: number): Buffer }} options.transactions an array, or what makes them
+ *   when they are sent
+ * @param {number} options.seconds
+ * @param {number} options.rate submissions a second at most
+ * @param {() => Promise<number>} options.accepted how many of them validation has accepted
+ * @param {number} options.ahead how many may be submitted and not accepted: more would only wait in the queue
+ * @param {number} options.connections
+ * @returns {Promise<{ sentAt: Float64Array, answerMs: number[] }>} when each was sent, in POSIX milliseconds,
+ *   and how long each answer took
+ */
+async function load({ urls, transactions, seconds, rate, accepted, ahead, connections }) {
+  const sentAt = new Float64Array(transactions.length)
+  const answerMs = []
+  const opened = await Promise.all(
+    Array.from({ length: connections }, (_, n) => openConnection(new URL(urls[n % urls.length]))),
+  )
+  const begun = now()
+  let sent = 0
+  let known = 0
+  let over = false
+  let failure
+
+  async function watch() {
+    try {
+      while (!over) {
+        known = await accepted()
+        await pause(50)
+      }
+    } catch (error) {
+      failure = error
+      over = true
+    }
+  }
+
+  const mayGoOn = () => sent < transactions.length && now() - begun < seconds * 1000 && !over
+  const isAhead = () => sent - known >= ahead || sent >= ((now() - begun) * rate) / 1000
+
+  async function submitAll(connection) {
+    while (mayGoOn()) {
+      if (isAhead()) {
+        await pause(5)
+        continue
+      }
+      const place = sent++
+      const started = now()
+      sentAt[place] = started
+      const answer = await connection.submit(transactions.at(place))
+      if (!answer.startsWith('HTTP/1.1 200')) throw new Error(`a submission was not taken: ${answer}`)
+      answerMs.push(now() - started)
+    }
+  }
+
+  const watching = watch()
+  try {
+    await Promise.all(opened.map(submitAll))
+  } finally {
+    over = true
+    await watching
+    for (const connection of opened) connection.close()
+  }
+  if (failure !== undefined) throw failure
+  return { sentAt: sentAt.subarray(0, sent), answerMs }
+}
+
+function pause(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+// The printed and kept results of runs of submissions.
+
+/** Processor time per transaction of each third, in microseconds: `[role, [first, second, third]]`. */
+function processorTimeByThirds({ thirds, samples }) {
+  const secondsAt = (time, who) =>
+    (samples.findLast(({ at }) => at <= time) ?? samples[0]).seconds.get(who) ?? 0
+  return [...samples[0].seconds.keys()].map((who) => [
+    who,
+    thirds.map(
+      ({ from, span, count }) => ((secondsAt(from + span, who) - secondsAt(from, who)) * 1e6) / count,
+    ),
+  ])
+}
+
+const offered = (rate) => (rate ? `${round(rate)}/s offered` : 'as many as are taken')
+
+function microseconds({ seconds, count }) {
+  return [...seconds].map(([who, each]) => [who, (each * 1e6) / count])
+}
+
+const sumOf = (figure) => microseconds(figure).reduce((sum, [, each]) => sum + each, 0)
+
+/** The kept figures of a run for docs/performance.md. */
+export function figuresOf(rate, figure) {
+  const { count, blocks, perSecond, fromAcceptance, answerMs, ceiling, elapsed } = figure
+  const halfAndMost = (values) => values && [percentile(values, 0.5), percentile(values, 0.95)]
+  return {
+    rate,
+    perSecond,
+    ceiling,
+    load: figure.load,
+    transactions: count,
+    blocks,
+    seconds: elapsed / 1000,
+    answersMs: halfAndMost(answerMs),
+    fromAcceptanceS: halfAndMost(fromAcceptance),
+    microseconds: Object.fromEntries(microseconds(figure)),
+    memoryMiB: Object.fromEntries([...figure.memory].map(([role, all]) => [role, Math.max(...all)])),
+    diskBytes: Object.fromEntries([...figure.disk].map(([what, bytes]) => [what, bytes / count])),
+  }
+}
+
+export function print(side, rate, figure) {
+  const { count, early, blocks, thirds, perSecond, fromAcceptance, fromSubmission, answerMs, ceiling } =
+    figure
+  const halfAndMost = (values, unit) =>
+    `p50 ${percentile(values, 0.5).toFixed(1)} ${unit}, p95 ${percentile(values, 0.95).toFixed(1)} ${unit}`
+  const lines = [
+    `submitted → committed, ${figure.setting}, ` +
+      `${offered(rate)}: ${round(perSecond)} tx/s; ` +
+      `bare libsodium verifications ${round(ceiling)}/s; ratio ${(perSecond / ceiling).toFixed(2)}`,
+    `${round(count)} transactions, each in one block, after ${round(early)} to warm up; answers ` +
+      `after ${halfAndMost(answerMs, 'ms')}; load ${figure.load.toFixed(1)}`,
+    ...(blocks === undefined
+      ? []
+      : [
+          `${blocks} blocks; by thirds ` +
+            `${thirds.map(({ count, span }) => round((count * 1000) / span)).join(', ')} tx/s; from ` +
+            `acceptance ${halfAndMost(fromAcceptance, 's')}; ` +
+            `from submission ${halfAndMost(fromSubmission, 's')}`,
+          `processor time per transaction, by thirds: ${processorTimeByThirds(figure)
+            .map(([who, each]) => `${who} ${each.map(round).join(', ')} µs`)
+            .join('; ')}`,
+        ]),
+    `processor time per transaction: ${microseconds(figure)
+      .map(([who, each]) => `${who} ${round(each)} µs`)
+      .join(', ')}; in all ${round(sumOf(figure))} µs`,
+    `anonymous memory after each quarter: ${[...figure.memory]
+      .map(([role, all]) => `${role} ${quarters(all).map(round).join(', ')} MiB`)
+      .join('; ')}`,
+    `disk per transaction: ` +
+      `${[...figure.disk].map(([what, bytes]) => `${what} ${round(bytes / count)} B`).join(', ')}`,
+    ...(figure.ranOut
+      ? ['the transactions ran out before the time: raise BENCH_OUTPUTS and BENCH_MOST']
+      : []),
+  ]
+  console.log(lines.map((line, n) => `${n === 0 ? side : ' '.repeat(side.length)}  ${line}`).join('\n'))
+}
+
+function quarters(values) {
+  return [0.25, 0.5, 0.75, 1].map((share) => values[Math.max(0, Math.ceil(values.length * share) - 1)] ?? 0)
+}
+
+/** Prints medians of now and before, beside each other. */
+function compare(rate, { before, now }) {
+  const ratio = (of) => (median(now.map(of)) / median(before.map(of))).toFixed(2)
+  const most = ({ fromAcceptance }) => percentile(fromAcceptance, 0.95)
+  console.log(
+    `now / before, ${offered(rate)}, ${now.length === 1 ? 'one turn' : `medians of ${now.length} turns`}: ` +
+      `tx/s ${ratio(({ perSecond }) => perSecond)}, ` +
+      `processor time per transaction ` +
+      `${ratio(sumOf)}${now[0].fromAcceptance ? `, p95 from acceptance ${ratio(most)}` : ''}`,
+  )
+}
+
+// Minutes of submissions by HTTP to the node's processes, until the last is in a block of the state queue.
+// With BENCH_BEFORE, the same by turns on the node of an older checkout.
 
 const deployments = {
   all: { roles: ['all'] },

@@ -1,12 +1,10 @@
 // Blocks of 10,000 transfers, one after another, each from the reading of the mempool until its row is
 // durable: roots, header and signed layer-1 transaction included, layer 1 not.
 import { randomBytes } from 'node:crypto'
-import { hashAll, messagesOf } from '../bare-hashes.mjs'
-import { median, millisecondsOf, round } from '../figures.mjs'
-import { record } from '../record.mjs'
+import { median, millisecondsOf, record, round } from '../figures.mjs'
 import { openRollup } from '../rollup.mjs'
 import { withDatabase } from '../services.mjs'
-import { makeTransfers } from '../transfers.mjs'
+import { hashAll, makeTransfers, messagesOf } from '../transfers.mjs'
 
 const outputs = Number(process.env.BENCH_BLOCK_OUTPUTS ?? 100_000)
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5)

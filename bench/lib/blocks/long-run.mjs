@@ -4,11 +4,10 @@
 import { randomBytes } from 'node:crypto'
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { measureEach } from '../clean-up.mjs'
-import { median, round } from '../figures.mjs'
-import { createPayments } from '../payments.mjs'
-import { record } from '../record.mjs'
+import { median, record, round } from '../figures.mjs'
 import { openRollup } from '../rollup.mjs'
+import { measureEach } from '../services.mjs'
+import { createPayments } from '../transfers.mjs'
 import { expectKind, stepsOf } from './full-blocks.mjs'
 
 const sizes = (process.env.BENCH_LEDGERS ?? '10000,100000,1000000').split(',').map(Number)

@@ -1,12 +1,11 @@
 // The flow with one, two and four processes of a role. All share the cores of this machine, so the rate
 // cannot double; what can be seen is what a transaction costs when several processes share the work, and
 // whether they get in each other's way.
-import { cleanUp } from '../clean-up.mjs'
+
+import { makeSpread, record } from '../figures.mjs'
 import { here } from '../node-process.mjs'
-import { record } from '../record.mjs'
-import { makeSpread } from '../spread.mjs'
-import { oneFlow } from './flow.mjs'
-import { figuresOf, print } from './flow-report.mjs'
+import { cleanUp } from '../services.mjs'
+import { figuresOf, oneFlow, print } from './flow.mjs'
 
 const counts = (process.env.BENCH_PROCESSES ?? '1,2,4').split(',').map(Number)
 const seconds = Number(process.env.BENCH_SECONDS ?? 60)

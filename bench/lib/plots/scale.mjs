@@ -1,8 +1,7 @@
 // Several processes of a role, on the cores of one machine.
 import { round } from '../figures.mjs'
-import { offered, sumOf } from './cost.mjs'
-import { image, source, table } from './markdown.mjs'
-import { plotOf, roleBars } from './svg.mjs'
+import { offered, plotOf, roleBars, sumOf } from './charts.mjs'
+import { image, source, table } from './tables.mjs'
 
 const title = 'Processor time per transaction with several processes of a role, in the order of the table'
 const nameOf = ({ processes }) =>

@@ -15,10 +15,16 @@ import {
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest, RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { joinPieces } from './body-cache.js'
-import { BlockNotFoundError, TooManyReadsError } from './errors.js'
+import { joinPieces } from './archive-of-blocks.js'
 import { bodyOnly, formatFor, headerOnly, type PartOfBlock, type ReadBodyChunks, whole } from './formats.js'
-import { type BlockId, readBlockParams, readHashParams, readRange } from './parameters.js'
+import {
+  type BlockId,
+  BlockNotFoundError,
+  readBlockParams,
+  readHashParams,
+  readRange,
+  TooManyReadsError,
+} from './parameters.js'
 import {
   archivedBlockSchema,
   archivedBlocksSchema,
@@ -37,7 +43,7 @@ export {
   type NodeBlock,
   type NodeBlocks,
 } from './archive-of-blocks.js'
-export { BlockNotFoundError, isArchivistError, TooManyReadsError } from './errors.js'
+export { BlockNotFoundError, isArchivistError, TooManyReadsError } from './parameters.js'
 export {
   ArchivedBlockAnswer,
   ArchivedBlocksAnswer,

@@ -1,5 +1,13 @@
 import { toHex } from '@ratatosk/cbor'
-import { decimalParameter, hexParameter, InvalidParameterError, type Query } from '@ratatosk/http'
+import {
+  BusyError,
+  decimalParameter,
+  HttpError,
+  hasCode,
+  hexParameter,
+  InvalidParameterError,
+  type Query,
+} from '@ratatosk/http'
 
 /** Maximum number of blocks in a response of `/blocks`. */
 const maxRange = 100
@@ -59,4 +67,23 @@ function invalidId(id: string): InvalidParameterError {
 function clamped(digits: string): bigint {
   const height = BigInt(digits)
   return height > maxHeight ? maxHeight : height
+}
+
+/** 404: the archive does not have the block. */
+export class BlockNotFoundError extends HttpError {
+  constructor(id: string) {
+    super(404, 'ARCHIVIST_BLOCK_NOT_FOUND', `Block not found: ${id}`)
+  }
+}
+
+/** 503: the maximum number of bodies is being sent. The response has a `Retry-After` header. */
+export class TooManyReadsError extends BusyError {
+  constructor() {
+    super('ARCHIVIST_TOO_MANY_READS', 'Too many block bodies in progress: retry later')
+  }
+}
+
+/** Whether a caught value is one of this package's errors; works across copies of the package. */
+export function isArchivistError(value: unknown): value is HttpError {
+  return hasCode(value, 'ARCHIVIST_')
 }

@@ -1,8 +1,7 @@
 import { CborWriter, concatBytes, equalBytes, toHex } from '@ratatosk/cbor'
 import { type AuditedDeposit, contentOfBody, encodeBody } from './body.js'
-import { createChunks, maxChunks } from './chunks.js'
 import { difference } from './findings.js'
-import { isAtScript, valueOfOutput } from './grammar/output.js'
+import { isAtScript, Sum, valueOfOutput } from './grammar/output.js'
 import { type AuditedHeader, blake2b256 } from './header.js'
 import { type AuditedLedger, type Change, nothingMoved } from './ledger.js'
 import type { Sources } from './sources.js'
@@ -15,9 +14,16 @@ import {
   reasonOf,
 } from './transaction.js'
 import type { TransactionTable } from './transaction-table.js'
-import { eventRootsOf, isLeft, isOlder, type MapOutput, transactionsRootOf } from './transactions-map.js'
+import {
+  createChunks,
+  eventRootsOf,
+  isLeft,
+  isOlder,
+  type MapOutput,
+  maxChunks,
+  transactionsRootOf,
+} from './transactions-map.js'
 import type { Finding, FindingKind } from './types.js'
-import { Sum } from './value.js'
 
 /** Header bytes of enterprise addresses of keys, by network. */
 const enterpriseKeys = [0x60, 0x61]

@@ -5,10 +5,9 @@ import type { SourceBlock } from '@ratatosk/test-kit'
 import { rootOf } from '@ratatosk/trie'
 import { describe, expect, test } from 'vitest'
 import type { Finding } from './index.js'
-import { readAhead } from './read-ahead.js'
 import { type Defect, defects } from './test/defects.js'
-import { honest, honestNode, idsOf, name } from './test/honest.js'
-import { lovelace, openScene, type Scene, spending } from './test/scene.js'
+import { honest, honestNode, idsOf, lovelace, name, openScene, type Scene, spending } from './test/scene.js'
+import { readAhead } from './trace.js'
 import { TransactionTable } from './transaction-table.js'
 
 describe('audit', () => {

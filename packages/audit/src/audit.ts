@@ -1,12 +1,12 @@
 import { toHex } from '@ratatosk/cbor'
 import { type AuditedChain, createChain } from './chain.js'
 import { createFindings, difference, type FindingList } from './findings.js'
+import { textOf } from './grammar/output.js'
 import { type AuditedLedger, createLedger } from './ledger.js'
 import { createRun } from './run.js'
 import { sourcesOf } from './sources.js'
 import { createTreasury } from './treasury.js'
 import type { AuditOptions, AuditReport, Unchecked } from './types.js'
-import { textOf } from './value.js'
 
 /**
  * Audits a rollup: derives its ledger from genesis by the bodies of an archive, and compares it with the

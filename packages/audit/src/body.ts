@@ -1,7 +1,6 @@
 import { CborReader, CborWriter, compareBytes, defaultLimits, readList, readRecord } from '@ratatosk/cbor'
-import { maxChunks } from './chunks.js'
 import { reasonOf } from './transaction.js'
-import { isLeft, isOlder, type MapOutput } from './transactions-map.js'
+import { isLeft, isOlder, type MapOutput, maxChunks } from './transactions-map.js'
 
 /** A transaction of layer 2 has at most as many bytes, and a head of three in a body. */
 const mostTransactionBytes = 16_384 + 3

@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createClient } from '@ratatosk/client'
 import { expect, type TestContext, test } from 'vitest'
 import { acceptedBy, nodeSource } from './node/index.js'
-import { honest, honestNode, idsOf } from './test/honest.js'
-import { nodeOf, openScene } from './test/scene.js'
+import { honest, honestNode, idsOf, nodeOf, openScene } from './test/scene.js'
 
 const away = async () => Promise.reject(new Error('it is unavailable'))
 

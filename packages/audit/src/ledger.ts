@@ -1,9 +1,8 @@
 import { toHex } from '@ratatosk/cbor'
 import { createMemoryStore, createTrie, rootOf, type TrieOperation } from '@ratatosk/trie'
-import { valueOfOutput } from './grammar/output.js'
+import { ada, type OutputValue, Sum, valueOfOutput } from './grammar/output.js'
 import { outref, reasonOf } from './transaction.js'
 import type { GenesisOutput } from './types.js'
-import { ada, type OutputValue, Sum } from './value.js'
 
 interface Unspent {
   /** CBOR of its reference. */

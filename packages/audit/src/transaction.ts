@@ -10,13 +10,20 @@ import {
   readSet,
   toHex,
 } from '@ratatosk/cbor'
-import { isOfScript, readAccount } from './grammar/address.js'
-import { auxiliaryData } from './grammar/auxiliary-data.js'
 import { type Demand, distinct, ledgerReader } from './grammar/items.js'
-import { readOutput, valueOfOutput } from './grammar/output.js'
-import { witnessSet as witnesses } from './grammar/witness-set.js'
+import {
+  ada,
+  isOfScript,
+  type OutputValue,
+  readAccount,
+  readMint,
+  readOutput,
+  Sum,
+  textOf,
+  valueOfOutput,
+} from './grammar/output.js'
+import { auxiliaryData, witnessSet as witnesses } from './grammar/witnesses.js'
 import { blake2b256 } from './header.js'
-import { ada, type OutputValue, readMint, Sum, textOf } from './value.js'
 
 interface Outref {
   /** CBOR in its shortest form: the key of the maps that headers commit to. */

@@ -13,12 +13,13 @@ export {
   collectParts,
   decodeBlockBody,
   type EncodedBody,
+  encodeBlockBody,
+  encodeBlockBodyInTurns,
+  encodeBlockBodyStream,
   maxBodyBytes,
   partsOfBody,
   readEncodedBody,
-} from './body-decoding.js'
-export { encodeBlockBody, encodeBlockBodyInTurns, encodeBlockBodyStream } from './body-encoding.js'
-export { isBridgeAddress, isLeaving } from './bridge.js'
+} from './body.js'
 export {
   type ChunkRecord,
   chunkKey,
@@ -38,13 +39,18 @@ export {
   type BlockEvents,
   bodyOf,
   createDerivation,
+  creditFees,
+  type Derivation,
   type DerivationRules,
+  type DerivedBlock,
+  type DerivedOutputs,
   deriveBlock,
+  type OutputHashes,
   type ReadBody,
 } from './derivation/derive.js'
-export { createPackedEntries, type PackedEntries } from './derivation/packed-entries.js'
 export { type MovedParts, partsOf, partsOfFrames, type TransactionParts } from './derivation/parts.js'
 export {
+  type DerivedOutput,
   decodeOutputRecord,
   decodeTransactionRecord,
   encodeOutputRecord,
@@ -58,17 +64,12 @@ export {
   transactionRecordLength,
 } from './derivation/records.js'
 export {
+  createPackedEntries,
   createTransactionsMap,
+  type PackedEntries,
   type TransactionsMap,
   transactionsRoot,
 } from './derivation/transactions-map.js'
-export type {
-  Derivation,
-  DerivedBlock,
-  DerivedOutput,
-  DerivedOutputs,
-  OutputHashes,
-} from './derivation/types.js'
 export {
   BlockError,
   type BlockErrorCode,
@@ -76,7 +77,21 @@ export {
   isBlockError,
   isInvalidBlock,
 } from './errors.js'
-export { assertDeposits, creditsJust, depositsRoot, type EventSource, verifyDeposits } from './events.js'
+export {
+  assertDeposits,
+  creditsJust,
+  depositsRoot,
+  type EventSource,
+  type FeeHeader,
+  type FeeTarget,
+  feeOutput,
+  isBridgeAddress,
+  isFeeOutput,
+  isLeaving,
+  verifyDeposits,
+  withFeeOutput,
+  withoutFeeOutput,
+} from './events.js'
 export {
   byteString,
   createFeed,
@@ -86,15 +101,6 @@ export {
   keepingFeed,
   unsigned,
 } from './feed.js'
-export {
-  creditFees,
-  type FeeHeader,
-  type FeeTarget,
-  feeOutput,
-  isFeeOutput,
-  withFeeOutput,
-  withoutFeeOutput,
-} from './fees.js'
 export {
   blockVersion,
   decodeHeader,
@@ -129,8 +135,7 @@ export {
   createOutputTrie,
   type OutputTrie,
   type OutputTrieOptions,
+  operationsOfDiff,
 } from './output-trie.js'
-export { createPauses } from './pauses.js'
-export { atOnce, inTurns, isStep, type Steps, sorting } from './steps.js'
-export { operationsOfDiff } from './update-by-diff.js'
+export { atOnce, createPauses, inTurns, isStep, type Steps, sorting } from './turns.js'
 export { decoded, derive, verifyBody, verifyHeader, verifyRoot } from './verify.js'

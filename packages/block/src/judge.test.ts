@@ -22,7 +22,7 @@ import {
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Deposit } from './body.js'
-import { feeOutput } from './fees.js'
+import { feeOutput } from './events.js'
 import { type BlockRules, fitOf, intervalOf, judgeBlock, type KnownTransaction } from './judge.js'
 import { vector } from './test/vector.js'
 

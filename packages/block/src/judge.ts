@@ -22,12 +22,11 @@ import {
   validateScripts,
 } from '@ratatosk/ledger'
 import type { Deposit } from './body.js'
-import { isBridgeAddress } from './bridge.js'
 import { countWithinChunks } from './derivation/chunks.js'
 import { BlockError, isBlockError, tooLarge } from './errors.js'
-import { type FeeHeader, type FeeTarget, feeOutput, isFeeOutput } from './fees.js'
+import { type FeeHeader, type FeeTarget, feeOutput, isBridgeAddress, isFeeOutput } from './events.js'
 import type { Header } from './header.js'
-import { createPauses } from './pauses.js'
+import { createPauses } from './turns.js'
 
 /**
  * The rules that the transactions of a block must keep. Validation workers and verifiers of blocks must use

@@ -11,9 +11,8 @@ import {
 import { blake2b256, encodeOutputReference, type OutputReference, outputReferenceKey } from '@ratatosk/ledger'
 import { createMemoryStore, emptyRoot, type TrieEntry } from '@ratatosk/trie'
 import { describe, expect, it } from 'vitest'
-import { bodyOf, createDerivation, deriveBlock } from './derivation/derive.js'
+import { bodyOf, createDerivation, type Derivation, deriveBlock } from './derivation/derive.js'
 import { transactionsRoot } from './derivation/transactions-map.js'
-import type { Derivation } from './derivation/types.js'
 import { createOutputTrie, type OutputTrie } from './output-trie.js'
 
 const key = keyOf(3)

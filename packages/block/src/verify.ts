@@ -1,13 +1,17 @@
 import { equalBytes } from '@ratatosk/cbor'
 import { emptyRoot, rootOf } from '@ratatosk/trie'
-import type { BlockBody, BlockDiff } from './body.js'
-import type { EncodedBody } from './body-decoding.js'
-import { createDerivation, type DerivationRules } from './derivation/derive.js'
+import type { BlockBody, BlockDiff, EncodedBody } from './body.js'
+import {
+  createDerivation,
+  type Derivation,
+  type DerivationRules,
+  type DerivedBlock,
+  type OutputHashes,
+} from './derivation/derive.js'
 import { transactionsRoot } from './derivation/transactions-map.js'
-import type { Derivation, DerivedBlock, OutputHashes } from './derivation/types.js'
 import { BlockError } from './errors.js'
 import { blockVersion, type Header } from './header.js'
-import { createPauses, pause } from './pauses.js'
+import { createPauses, pause } from './turns.js'
 
 /**
  * Verifies a body against its header: the transactions have the header's transactions root, `spent` and

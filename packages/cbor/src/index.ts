@@ -1,4 +1,6 @@
 export {
+  BytesMap,
+  BytesSet,
   bigintOf,
   compareBytes,
   concatBytes,
@@ -8,7 +10,6 @@ export {
   plainBytes,
   toHex,
 } from './bytes.js'
-export { BytesMap, BytesSet } from './bytes-map.js'
 export {
   CborError,
   type CborErrorCode,
@@ -17,9 +18,7 @@ export {
   isCborError,
   isDecodeError,
 } from './errors.js'
-export { Major } from './major.js'
-export { normalForm } from './normal-form.js'
-export { CborReader } from './reader.js'
+export { CborReader, Major } from './reader.js'
 export {
   type EnteredVariant,
   enterVariant,
@@ -27,6 +26,7 @@ export {
   isShortMap,
   located,
   nonEmpty,
+  normalForm,
   readEncoded,
   readList,
   readMapOf,
@@ -37,6 +37,5 @@ export {
   readVariant,
   type Variants,
 } from './structure.js'
-export { type CborLimits, defaultLimits } from './walk.js'
-export { assertWellFormed, isWellFormed } from './well-formed.js'
+export { assertWellFormed, type CborLimits, defaultLimits, isWellFormed } from './well-formed.js'
 export { CborWriter } from './writer.js'

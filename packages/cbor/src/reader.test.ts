@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fromHex, toHex } from './bytes.js'
-import { normalForm } from './normal-form.js'
 import { CborReader } from './reader.js'
-import { readEncoded, readMapOf, readSet } from './structure.js'
+import { normalForm, readEncoded, readMapOf, readSet } from './structure.js'
 import { isWellFormed } from './well-formed.js'
 import { CborWriter } from './writer.js'
 

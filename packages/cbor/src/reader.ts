@@ -1,7 +1,37 @@
 import { bigintOf, plainBytes } from './bytes.js'
 import { CborError, DecodeError, type DecodeErrorCode } from './errors.js'
-import { Major, majorNames } from './major.js'
-import { type CborLimits, defaultLimits, endOfInput, readArgument, reserved, walkItem } from './walk.js'
+import {
+  type CborLimits,
+  defaultLimits,
+  endOfInput,
+  readArgument,
+  reserved,
+  walkItem,
+} from './well-formed.js'
+
+/** Major types (RFC 8949, section 3.1). */
+export const Major = {
+  unsigned: 0,
+  negative: 1,
+  bytes: 2,
+  text: 3,
+  array: 4,
+  map: 5,
+  tag: 6,
+  simple: 7,
+} as const
+
+/** As errors name them. */
+const majorNames = [
+  'an unsigned integer',
+  'a negative integer',
+  'a byte string',
+  'a text',
+  'an array',
+  'a map',
+  'a tag',
+  'a simple value or float',
+] as const
 
 const maxInt64 = 2n ** 63n - 1n
 // Fatal, because the ledger refuses invalid UTF-8. A byte order mark is an ordinary character.

@@ -22,7 +22,7 @@ async function served(failure: Error, hook?: () => Promise<void>) {
 const paths = ['/ogmios/health', '/blockfrost/api/v0/blocks/latest', '/kupo/matches']
 
 test.each(paths)('hides why the chain failed at %s, and logs it', async (path) => {
-  for (const fields of [{}, { statusCode: 404 }, { statusCode: 503 }]) {
+  for (const fields of [{}, { statusCode: 404 }, { statusCode: 503 }, { statusCode: 404, expose: true }]) {
     const { server, lines } = await served(Object.assign(new Error(secret), fields))
     const { statusCode, body } = await server.inject(path)
     expect(statusCode).toBe(500)

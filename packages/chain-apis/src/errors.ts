@@ -9,9 +9,14 @@ export class ChainUnavailableError extends Error {
   readonly statusCode = 503
 }
 
-/** True for errors with a message for clients: {@link ChainUnavailableError}, or with `expose: true`. */
-function isForClients(value: unknown): boolean {
-  return isChainUnavailable(value) || (value instanceof Error && 'expose' in value && value.expose === true)
+/** An API refuses the request: status and message are for the client. */
+export abstract class RefusalError extends Error {
+  constructor(
+    readonly statusCode: number,
+    message: string,
+  ) {
+    super(message)
+  }
 }
 
 /** True for a {@link ChainUnavailableError}, also one thrown by another copy of this package. */
@@ -41,16 +46,20 @@ interface Refusal {
   readonly message?: string
 }
 
-/** The answer to an error. The status of one that a handler throws, as of a chain, is not trusted. */
-export function refusalOf(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Refusal {
+/** The answer to an error. One of a chain decides neither status nor message, whatever fields it has. */
+export function refusalOf(
+  error: FastifyError & { readonly expose?: unknown },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Refusal {
   if (isChainUnavailable(error)) {
     reply.header('retry-after', '1')
     return { status: 503, message: error.message }
   }
-  const { statusCode: status = 500, message } = error
-  if (isForClients(error)) return { status, message }
+  const { statusCode: status = 500, message, expose } = error
   const isOfHandler = begun.has(request)
-  if (status < 500 && !isOfHandler) return { status, message }
+  const isForClients = error instanceof RefusalError || (!isOfHandler && (status < 500 || expose === true))
+  if (isForClients) return { status, message }
   request.log.error(error)
   return { status: isOfHandler ? 500 : status }
 }

@@ -1,17 +1,26 @@
 export { apis, apis as default } from './apis.js'
-export { metadatumJson } from './blockfrost/metadata-json.js'
-export { amountJson } from './blockfrost/output-json.js'
+export { metadatumJson, plutusJson } from './blockfrost/data-json.js'
 export { protocolParametersJson } from './blockfrost/parameters-json.js'
-export { plutusJson } from './blockfrost/plutus-json.js'
+export { amountJson } from './blockfrost/transaction-json.js'
 export { ChainUnavailableError, isChainUnavailable } from './errors.js'
 export { type EvaluationContext, evaluateTransaction } from './evaluation/evaluation.js'
 export { garbage } from './faults/fault-hook.js'
 export type * from './faults/faults.js'
 export type { RequestFault } from './faults/faults.js'
-export type { ApisOptions } from './options.js'
+export {
+  apiPath,
+  type FieldRule,
+  faultOfFields,
+  faultOfNames,
+  longestTimer,
+  oneOf,
+  optional,
+  optionsOfFastify,
+  wholeNumber,
+  withMethods,
+} from './field-rules.js'
+export { type ApisOptions, apisRules, type OgmiosVersion, ogmiosVersions, routerOptions } from './options.js'
 export { createPause } from './pause.js'
-export { routerOptions } from './router-options.js'
-export { type OgmiosVersion, ogmiosVersions } from './versions.js'
 export { addressText, readAddressText } from './view/address-text.js'
 export { deposits, isStakeCertificate, registers, stakeCredentialOf } from './view/certificates.js'
 export type * from './view/chain-view.js'

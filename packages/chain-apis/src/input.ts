@@ -2,6 +2,21 @@ import { fromHex, isDecodeError } from '@ratatosk/cbor'
 import { type Address, decodeAddress } from '@ratatosk/ledger'
 import { readAddressText } from './view/address-text.js'
 
+/**
+ * The most bytes of an Ogmios request and of an evaluation: a transaction in hex with the outputs that it
+ * needs, which may hold 204,800 bytes of reference scripts.
+ */
+export const maxRequestLength = 512 * 1024
+
+/** The most levels of arrays and objects in an Ogmios request. Answers repeat its `id`. */
+export const maxRequestDepth = 32
+
+// The most entries of the lists of one Ogmios request. Each entry but a reference costs a query.
+export const maxPoints = 100
+export const maxAddresses = 100
+export const maxCredentials = 100
+export const maxReferences = 1000
+
 /** A part of a request is not valid. The message says which one, and what it must be. */
 export class InvalidInputError extends Error {
   override readonly name = 'InvalidInputError'
@@ -82,4 +97,10 @@ export function readAddress(value: unknown, what: string): Address {
 /** Text of a client for a message: short, and without control characters. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+}
+
+/** A block hash in a request: 64 hex digits, or the 56 of a layer-2 header hash, before four zero bytes. */
+export function readBlockHash(text: string): string {
+  const hash = text.toLowerCase()
+  return hash.length === 56 ? `${hash}00000000` : hash
 }

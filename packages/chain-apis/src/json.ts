@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { InvalidInputError } from './input.js'
-import { maxRequestDepth } from './limits.js'
+import { InvalidInputError, maxRequestDepth } from './input.js'
 import { createPause } from './pause.js'
 
 /** A number that doubles may round, after what stands before a value; also matches in some strings. */

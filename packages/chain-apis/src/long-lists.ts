@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream'
 import { Semaphore } from 'async-mutex'
-import type { ConnectedClient } from './client-signal.js'
-import { ChainUnavailableError } from './errors.js'
+import type { FastifyReply } from 'fastify'
+import { ChainUnavailableError, undone } from './errors.js'
 import { encodeJson } from './json.js'
 import { createPause } from './pause.js'
+import type { ChainBlock, ChainTransaction, ChainView } from './view/chain-view.js'
 
 type Pages<Entry> = AsyncIterable<readonly Entry[]>
 
@@ -12,15 +13,19 @@ type ItemsOf<Entry> = (page: readonly Entry[]) => Iterable<unknown> | Promise<It
 
 /** Pages that are read and encoded at a time. */
 const mostWorking = 8
+
 /** Pages that wait for that; then no further list begins. */
 const mostWaiting = 256
+
 /** Lists of several pages, each of which has two of them in memory while its client takes them. */
 const mostOpen = 64
+
 /**
  * The milliseconds that a list of several pages may be open: otherwise a few slow clients would keep out all
  * others. Within it, 14 Mbit/s are enough for 1 GB.
  */
 const mostOpenMs = 10 * 60_000
+
 /** Milliseconds after which a client that takes no page makes room for another list. */
 const mostIdleMs = 10_000
 
@@ -200,4 +205,60 @@ export async function bodyOf(parts: AsyncGenerator<string | Buffer, void>): Prom
   const second = await parts.next()
   if (second.done === true) return String(first.value ?? '')
   return Readable.from(withAhead([first, second], parts))
+}
+
+export interface ConnectedClient {
+  /** Aborted when the client has left, or will read nothing more of the answer. */
+  readonly signal: AbortSignal
+  /** Closes the connection at once, so that what was sent is no whole answer. */
+  disconnect(): void
+}
+
+export function clientOf(reply: FastifyReply): ConnectedClient {
+  return { signal: clientSignal(reply), disconnect: () => reply.raw.destroy() }
+}
+
+/**
+ * A signal that is aborted when the client leaves or its answer is complete. Fastify's `request.signal` is
+ * aborted, or never will be, once the body of the request has been read.
+ */
+export function clientSignal({ raw }: FastifyReply): AbortSignal {
+  const left = new AbortController()
+  if (raw.closed) left.abort()
+  else raw.once('close', () => left.abort())
+  return left.signal
+}
+
+/** Transactions that are read at a time. */
+const pageLength = 64
+
+/** The transactions of a block. @throws {ChainUnavailableError} if the block is undone meanwhile */
+export async function* blockTransactions(
+  chain: ChainView,
+  { hash, open, transactionCount }: ChainBlock,
+): AsyncGenerator<readonly ChainTransaction[], void> {
+  let offset = 0
+  for (;;) {
+    const page = await chain.blockTransactions(hash, { offset, limit: pageLength })
+    yield page
+    offset += page.length
+    if (page.length < pageLength) break
+  }
+  if (open !== true && offset !== transactionCount) throw undone()
+}
+
+/** The first of the transactions in the mempool. Those that leave it meanwhile are left out. */
+export async function* mempoolTransactions(
+  chain: ChainView,
+  most: number,
+): AsyncGenerator<readonly ChainTransaction[], void> {
+  const pending = await chain.mempool({ offset: 0, limit: most })
+  for (let start = 0; start < pending.length; start += pageLength) {
+    const hashes = pending.slice(start, start + pageLength).map(({ hash }) => hash)
+    const found = await chain.transactions(hashes)
+    yield hashes.flatMap((hash) => {
+      const transaction = found.get(hash)
+      return transaction === undefined ? [] : { hash, transaction }
+    })
+  }
 }

@@ -1,6 +1,34 @@
 import type { FaultSource } from './faults/faults.js'
-import { type OgmiosVersion, ogmiosVersions } from './versions.js'
+import {
+  apiPath,
+  type FieldRule,
+  faultOfFields,
+  isObject,
+  longestTimer,
+  oneOf,
+  optional,
+  optionsOfFastify,
+  wholeNumber,
+  withMethods,
+} from './field-rules.js'
 import type { ChainView } from './view/chain-view.js'
+
+/** The major versions of Ogmios whose API can be served. */
+export const ogmiosVersions = ['6', '7'] as const
+
+export type OgmiosVersion = (typeof ogmiosVersions)[number]
+
+/**
+ * Options for the router of a server of these APIs, of which a plugin has no choice. Some clients join a base
+ * URL that ends in a slash to a path that starts with one. An address in the place of a shorter id gets the
+ * answer of its route: Fastify limits parts of a path to 100 characters.
+ *
+ * @example
+ * ```ts
+ * const server = fastify({ routerOptions })
+ * ```
+ */
+export const routerOptions = { ignoreDuplicateSlashes: true, maxParamLength: 250 } as const
 
 /** Options of the `apis` plugin. */
 export interface ApisOptions {
@@ -40,44 +68,34 @@ export interface ApisOptions {
   readonly faults?: FaultSource
 }
 
-/** Rule of an option, and what it expects. */
-type Rule = readonly [isRight: (value: unknown) => boolean, expected: string]
-
 const plugin = '@ratatosk/chain-apis'
 
-const isAtLeast1 = (value: unknown): boolean => typeof value === 'number' && value >= 1
-const atLeast1: Rule = [isAtLeast1, 'a number of at least 1']
-/** Node makes longer times one millisecond. */
-const longestTimer = 2 ** 31 - 1
-const timer: Rule = [
-  (value) => isAtLeast1(value) && (value as number) <= longestTimer,
-  `a number from 1 to ${longestTimer}`,
-]
+const atLeast1 = optional([(value) => typeof value === 'number' && value >= 1, 'a number of at least 1'])
 
-const rules: Readonly<Record<keyof Omit<ApisOptions, 'chain'>, Rule>> = {
-  prefix: [(value) => typeof value === 'string', 'a text'],
-  paths: [isObject, 'an object'],
-  ogmiosVersion: [(value) => ogmiosVersions.some((each) => each === value), ogmiosVersions.join(' or ')],
-  ogmiosStrictRpc: [(value) => typeof value === 'boolean', 'true or false'],
+const paths: Readonly<Record<keyof NonNullable<ApisOptions['paths']>, FieldRule>> = {
+  blockfrost: apiPath,
+  yaci: apiPath,
+  kupo: apiPath,
+  ogmios: apiPath,
+}
+
+/** Rules of options that a plugin over this one may have, too. */
+export const apisRules = {
+  prefix: optional([(value) => typeof value === 'string', 'a text']),
+  paths: optional([isObject, 'an object']),
+  ogmiosVersion: optional(oneOf(...ogmiosVersions)),
+  ogmiosStrictRpc: optional([(value) => typeof value === 'boolean', 'true or false']),
+} as const satisfies Partial<Record<keyof ApisOptions, FieldRule>>
+
+const rules: Readonly<Record<keyof ApisOptions, FieldRule>> = {
+  // It has a check of its own, which names what it lacks.
+  chain: [() => true, 'a ChainView'],
+  ...apisRules,
   maxOutputs: atLeast1,
   maxWebSockets: atLeast1,
-  stallTimeoutMs: timer,
-  faults: [(value) => isObject(value) && typeof value.take === 'function', 'an object with the method take'],
+  stallTimeoutMs: optional(wholeNumber(1, longestTimer)),
+  faults: optional(withMethods('take')),
 }
-
-const path: Rule = [
-  (value) => value === false || (typeof value === 'string' && /^(?:\/.*)?$/.test(value)),
-  'a path that begins with a slash, or false',
-]
-const paths: Readonly<Record<keyof NonNullable<ApisOptions['paths']>, Rule>> = {
-  blockfrost: path,
-  yaci: path,
-  kupo: path,
-  ogmios: path,
-}
-
-/** Options that `register` itself takes. */
-const ofFastify = ['logLevel', 'logSerializers']
 
 /** The members of a {@link ChainView} and their types. */
 export const chainMembers = {
@@ -128,36 +146,18 @@ export const chainMembers = {
  * @throws {TypeError} names the option that is wrong or does not exist, or all that the chain lacks
  */
 export function checkOptions(options: ApisOptions): void {
-  const { chain, ...others } = options
-  checkChain(chain)
-  checkAll(plugin, rules, others, ['chain', ...Object.keys(rules)])
-  checkAll(`${plugin}: paths`, paths, options.paths ?? {}, Object.keys(paths))
+  const fault =
+    faultOfChain(options.chain) ??
+    faultOfFields(plugin, 'option', rules, options, optionsOfFastify) ??
+    faultOfFields(`${plugin}: paths`, 'option', paths, options.paths ?? {})
+  if (fault !== undefined) throw new TypeError(fault)
 }
 
-function checkChain(chain: unknown): void {
+function faultOfChain(chain: unknown): string | undefined {
   const lead = `${plugin}: chain must satisfy ChainView`
-  if (!isObject(chain)) throw new TypeError(lead)
+  if (!isObject(chain)) return lead
   const lacking = Object.entries(chainMembers).filter(([name, type]) => typeof chain[name] !== type)
-  if (lacking.length === 0) return
+  if (lacking.length === 0) return undefined
   const names = lacking.map(([name, type]) => (type === 'function' ? `${name}()` : name))
-  throw new TypeError(`${lead}; it lacks ${names.join(', ')}`)
-}
-
-function checkAll(
-  of: string,
-  known: Readonly<Record<string, Rule>>,
-  options: object,
-  names: readonly string[],
-): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || ofFastify.includes(name)) continue
-    const [isRight, expected] = Object.hasOwn(known, name) ? (known[name] as Rule) : []
-    if (isRight === undefined)
-      throw new TypeError(`${of}: there is no option ${name}; its options are ${names.join(', ')}`)
-    if (!isRight(value)) throw new TypeError(`${of}: ${name} must be ${expected}, not ${String(value)}`)
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
+  return `${lead}; it lacks ${names.join(', ')}`
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import websocket, { type WebSocket } from '@fastify/websocket'
 import type { FastifyInstance } from 'fastify'
-import { maxRequestLength } from './limits.js'
+import { maxRequestLength } from './input.js'
 
 /**
  * Registers a WebSocket server, unless there is one. Node gives it every request with `Upgrade`; routes

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
 import { describe, expect, test } from 'vitest'
 import {
   BadRequestError,
@@ -218,6 +220,19 @@ describe('retries', () => {
     expect(asked).toHaveLength(2)
   })
 
+  test('a draft takes amounts as bigints', async () => {
+    const { asked, client } = await served((_, response) => json(response, 400, { error: 'seen' }))
+    const draft = {
+      kind: 'deposit',
+      utxos: [],
+      changeAddress: 'a',
+      lovelace: 5n,
+      assets: { ab: 6n },
+    } as const
+    await refused(client.draftBridgeTransaction(draft))
+    expect(JSON.parse(asked[0]?.text ?? '')).toMatchObject({ lovelace: '5', assets: { ab: '6' } })
+  })
+
   test('a claim has its own key, which the error of a failed claim holds', async () => {
     const { asked, client } = await served((_, response) =>
       json(response, 500, { error: 'unknown', code: 'INTERNAL' }),
@@ -384,4 +399,20 @@ describe('the wallets', () => {
     ])
       expect(await refused(devWalletScript(wrong(options)))).toEqual(new TypeError(message as string))
   })
+})
+
+test('is at most 10 kB, minified and gzipped, and imports nothing', async () => {
+  const { outputFiles, metafile } = await build({
+    entryPoints: [new URL('../src/index.ts', import.meta.url).pathname],
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    metafile: true,
+  })
+  const size = gzipSync(outputFiles[0]?.contents ?? '').length
+  expect(size).toBeLessThanOrEqual(10_000)
+  expect(Object.keys(metafile.inputs).filter((path) => path.includes('node_modules'))).toEqual([])
+  expect(Object.values(metafile.outputs).flatMap(({ imports }) => imports)).toEqual([])
 })

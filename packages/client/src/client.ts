@@ -1,5 +1,7 @@
 import {
+  type BridgeDraft,
   type ClaimParameters,
+  type DraftBridgeTransactionParameters,
   type Endpoints,
   type FaucetClaim,
   type Operation,
@@ -14,7 +16,6 @@ import {
   type TransactionStatus,
   type UtxoProof,
 } from './api.js'
-import { Deadline, sleep } from './deadline.js'
 import {
   ClientError,
   NotFoundError,
@@ -30,12 +31,19 @@ import {
   type AwaitTxOptions,
   awaitOptions,
   type ClientOptions,
+  checkNames,
   checkOptions,
   finalities,
   type NodeRequestOptions,
 } from './options.js'
-import { type AskedId, checkParameters } from './parameters.js'
-import { isTransient, type NodeRequest, type RequestParameters, Transport } from './transport.js'
+import {
+  Deadline,
+  isTransient,
+  type NodeRequest,
+  type RequestParameters,
+  sleep,
+  Transport,
+} from './transport.js'
 
 /** A proof that the key is absent. It has no `value`. */
 export type AbsenceProof = ProofOfAbsence &
@@ -44,8 +52,22 @@ export type AbsenceProof = ProofOfAbsence &
 /** A claim; without a key, the client makes one. */
 export type Claim = Omit<ClaimParameters, 'idempotencyKey'> & Partial<Pick<ClaimParameters, 'idempotencyKey'>>
 
+/** A transaction to draft, with amounts in decimal or as bigints. */
+export type BridgeTransaction = Omit<DraftBridgeTransactionParameters, 'lovelace' | 'assets'> & {
+  readonly lovelace?: string | bigint
+  /** By unit: policy id and asset name in hex, joined. */
+  readonly assets?: Readonly<Record<string, string | bigint>>
+}
+
 /** A node, as its OpenAPI document describes it, and what takes more than one request. */
-export interface Client extends Omit<Endpoints, 'claim' | 'proveUtxo' | 'proveTransaction'> {
+export interface Client
+  extends Omit<Endpoints, 'claim' | 'draftBridgeTransaction' | 'proveUtxo' | 'proveTransaction'> {
+  /**
+   * `POST /bridge/draft`: drafts a deposit, or a payout of withdrawals, for any wallet to sign. The wallet
+   * signs what it gets, so check it first. A deposit is valid for a short time only.
+   */
+  draftBridgeTransaction(draft: BridgeTransaction, options?: NodeRequestOptions): Promise<BridgeDraft>
+
   /**
    * `GET /events`: events of transactions and blocks, without end. Reconnects and resumes on its own. Leave
    * the loop, or abort the signal, to close it.
@@ -166,6 +188,9 @@ export function createClient(url: string | URL, options: ClientOptions = {}): Cl
       }
     },
 
+    // A body has bigints in decimal.
+    draftBridgeTransaction: endpoints.draftBridgeTransaction as Client['draftBridgeTransaction'],
+
     proveUtxo: (parameters, requestOptions) => orAbsence(endpoints.proveUtxo(parameters, requestOptions)),
 
     proveTransaction: (parameters, requestOptions) =>
@@ -173,6 +198,83 @@ export function createClient(url: string | URL, options: ClientOptions = {}): Cl
 
     awaitTx: (txHash, options = {}) => awaitTransaction(transport, endpoints, txHash, options),
   }
+}
+
+type Operations = typeof operations
+
+/** The operations with a query, a path with parameters, or a body in JSON. */
+type AskedId = {
+  [Id in keyof Operations]: Operations[Id] extends { readonly takesInput: true }
+    ? Operations[Id] extends { readonly body: 'text/plain' }
+      ? never
+      : Id
+    : never
+}[keyof Operations]
+
+type ParametersOf<Id extends AskedId> = Id extends keyof Endpoints
+  ? NonNullable<Parameters<Endpoints[Id]>[0]>
+  : StreamEventsParameters
+
+/** 1 for a parameter that is required. */
+type Needs<P> = { readonly [Name in keyof P]-?: Record<never, never> extends Pick<P, Name> ? 0 : 1 }
+
+/** The compiler compares them with the types of the document. */
+const needs: { readonly [Id in AskedId]: Needs<ParametersOf<Id>> } = {
+  getTransactionStatus: { tx_hash: 1 },
+  getTransactionStatuses: { tx_hash: 1 },
+  getSubmissionStatus: { id: 1 },
+  streamEvents: { type: 0, tx_hash: 0, address: 0, block: 0, after: 0 },
+  getRates: { minutes: 0 },
+  listBlocks: { before: 0, limit: 0 },
+  getBlockDetails: { id: 1, offset: 0, limit: 0 },
+  getTransactionDetails: { hash: 1 },
+  getOutput: { ref: 1 },
+  search: { q: 1 },
+  getTransaction: { tx_hash: 1 },
+  listTransactions: { address: 1, limit: 0, offset: 0 },
+  listUtxos: { address: 1 },
+  listBlockTransactions: { header_hash: 1 },
+  proveUtxo: { outref: 1, at: 0, header_hash: 0 },
+  proveTransaction: { tx_hash: 1, header_hash: 0 },
+  listDeadLetters: { limit: 0, before: 0 },
+  showDeadLetter: { id: 1 },
+  dropDeadLetter: { id: 1 },
+  replayDeadLetter: { id: 1 },
+  listQuestions: { header_hash: 0, limit: 0, offset: 0 },
+  listVerdicts: { state: 0, limit: 0, before: 0 },
+  summon: { headerHash: 1, kind: 1, chunk: 1 },
+  listDeposits: { id: 0, outref: 0, address: 0, state: 0, limit: 0, offset: 0 },
+  listWithdrawals: { outref: 0, address: 0, header_hash: 0, state: 0, limit: 0, offset: 0 },
+  draftBridgeTransaction: {
+    kind: 1,
+    utxos: 1,
+    changeAddress: 1,
+    to: 0,
+    lovelace: 0,
+    assets: 0,
+    datum: 0,
+    outrefs: 0,
+  },
+  submitBridgeTransaction: { transaction: 1 },
+  payWithdrawals: { headerHash: 0, limit: 0 },
+  remove: { header_hash: 1 },
+  claim: { address: 1, idempotencyKey: 1, ipHash: 1 },
+  getArchivedBlock: { id: 1 },
+  getArchivedHeader: { id: 1 },
+  getArchivedBody: { id: 1 },
+  listArchivedBlocks: { from: 1, to: 1 },
+}
+
+/**
+ * Refuses parameters that a route does not have, which it would ignore, and missing ones.
+ * @throws TypeError
+ */
+function checkParameters(id: AskedId, given: unknown = {}): void {
+  const known: Readonly<Record<string, 0 | 1>> = needs[id]
+  checkNames(id, 'parameter', given, known)
+  const values = given as Readonly<Record<string, unknown>>
+  const missing = Object.keys(known).find((name) => known[name] === 1 && values[name] === undefined)
+  if (missing !== undefined) throw new TypeError(`${id}: the parameter ${missing} is missing`)
 }
 
 /** @throws TypeError */
@@ -184,7 +286,7 @@ function inputOf(id: OperationId, input: unknown): Pick<NodeRequest, 'parameters
   if (!('takesInput' in operations[id])) return {}
   checkParameters(id as AskedId, input)
   return 'body' in operations[id]
-    ? { body: JSON.stringify(input) }
+    ? { body: JSON.stringify(input, (_name, value) => (typeof value === 'bigint' ? String(value) : value)) }
     : { parameters: input as RequestParameters | undefined }
 }
 

@@ -6,10 +6,9 @@ import {
   type StreamEventsParameters,
   type VerdictEvent,
 } from './api.js'
-import { sleep } from './deadline.js'
 import { InvalidAnswerError } from './errors.js'
 import type { NodeRequestOptions } from './options.js'
-import { isTransient, type NodeRequest, type Transport, waitAfter } from './transport.js'
+import { isTransient, type NodeRequest, sleep, type Transport, waitAfter } from './transport.js'
 
 /** A change of a transaction or a block. `id` is where the stream resumes: pass it as `after`. */
 export type NodeEvent =

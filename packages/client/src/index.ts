@@ -1,5 +1,5 @@
 export type * from './api.js'
-export { type AbsenceProof, type Claim, type Client, createClient } from './client.js'
+export { type AbsenceProof, type BridgeTransaction, type Claim, type Client, createClient } from './client.js'
 export {
   BadRequestError,
   ClientError,

@@ -40,40 +40,45 @@ export {
   encodeRootDatum,
   headerHashOfToken,
   type QueueAction,
-  type RemovalApproach,
-  type RootDatum,
-  rootTokenName,
-  type SlashingApproach,
-} from './datum/state-queue.js'
-export { decodeQuestion, encodeQuestion, type SummonsQuestion } from './datum/summons.js'
-export {
   type QueueBlock,
   type QueueOutput,
   type QueueRoot,
   type QueueSurvey,
+  type RemovalApproach,
+  type RootDatum,
+  rootTokenName,
+  type SlashingApproach,
   surveyQueue,
-} from './datum/survey-queue.js'
+} from './datum/state-queue.js'
+export { decodeQuestion, encodeQuestion, type SummonsQuestion } from './datum/summons.js'
 export { ContractsError, type ContractsErrorCode, isContractsError } from './errors.js'
-export { type Form, type ItemType, itemTypes } from './fraud/item-types.js'
+export type { ProvableRules } from './fraud-scripts.js'
+export {
+  fraudScript,
+  ledgerFraudScript,
+  transactionFraudScript,
+  type VerdictPolicyName,
+  verdictPolicies,
+  witnessFraudScript,
+} from './fraud-scripts.js'
+export { type Form, type ItemType, itemTypes } from './item-types.js'
 export {
   allowedFields,
   ChunkFlaw,
+  ChunkOpening,
+  depositLimits,
   LedgerFraud,
   LedgerPart,
+  leastMerged,
+  NodeOpening,
   provableVersion,
+  SummonsAction,
+  settlementAda,
   TransactionFraud,
   WitnessFraud,
   WitnessNeed,
-} from './fraud/layout.js'
-export type { ProvableRules } from './fraud/rules.js'
-export {
-  ledgerFraudScript,
-  transactionFraudScript,
-  witnessFraudScript,
-} from './fraud/scripts.js'
-export { fraudScript, type VerdictPolicyName, verdictPolicies } from './fraud/verdict-policies.js'
-export { depositLimits, leastMerged, settlementAda } from './layout.js'
-export type { PlutusScript } from './script/apply.js'
+} from './layout.js'
+export type { PlutusScript } from './scripts.js'
 export {
   type BridgeParameters,
   bridgeScript,
@@ -85,7 +90,7 @@ export {
   type QueueParameters,
   type RegistryParameters,
   renouncedAdministrator,
+  type SummonsParameters,
   stateQueueScript,
-} from './script/scripts.js'
-export { type SummonsParameters, summonsScript } from './summons/script.js'
-export { ChunkOpening, NodeOpening, SummonsAction } from './summons-layout.js'
+  summonsScript,
+} from './scripts.js'

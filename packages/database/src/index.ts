@@ -1,10 +1,11 @@
-export { advisoryLock, lookUpByIndex } from './advisory-lock.js'
 export {
+  advisoryLock,
   type Connection,
   type Database,
   type Driver,
   type Executor,
   inSchema,
+  lookUpByIndex,
   queryInIndexOrder,
   type Result,
   readInIndexOrder,
@@ -12,14 +13,14 @@ export {
   type SqlTransaction,
   type TransactionExecutor,
 } from './connection.js'
-export { type DiskWatch, watchDisk } from './disk.js'
 export {
   DatabaseError,
   type DatabaseErrorCode,
   type DatabaseErrorOptions,
+  type DiskWatch,
   isDatabaseError,
+  watchDisk,
 } from './errors.js'
-export { bounded, keysetPages, maxPageBytes, maxPageRows } from './keyset-pages.js'
 export { appliedMigrations, migrate, readMigrations } from './migrate.js'
 export {
   bytesColumn,
@@ -31,8 +32,7 @@ export {
 } from './parameters.js'
 export { type EmbeddedConnection, type EmbeddedQueryOptions, openPGlite, type PGliteLike } from './pglite.js'
 export { defaultApplicationName, openPostgres, type PostgresOptions } from './postgres.js'
-export { quoteSchema } from './schema-name.js'
-export { type Sql, schema, sql } from './sql.js'
+export { bounded, keysetPages, maxPageBytes, maxPageRows, quoteSchema, type Sql, schema, sql } from './sql.js'
 export {
   bool,
   bytea,

@@ -1,6 +1,5 @@
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator'
-import { advisoryLock } from './advisory-lock.js'
-import type { Connection, Database } from './connection.js'
+import { advisoryLock, type Connection, type Database } from './connection.js'
 import { DatabaseError } from './errors.js'
 import { schema, sql } from './sql.js'
 import { bool, statement, text } from './statement.js'

@@ -1,9 +1,8 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { setImmediate } from 'node:timers/promises'
-import { columnTypes, readers } from './column-types.js'
 import { type Driver, type Executor, runTransaction } from './connection.js'
-import { toDatabaseError } from './driver-errors.js'
-import { toWire } from './parameters.js'
+import { toDatabaseError } from './errors.js'
+import { columnTypes, readers, toWire } from './parameters.js'
 import type { Field } from './statement.js'
 
 export interface EmbeddedQueryOptions {

@@ -1,9 +1,7 @@
 import pg from 'pg'
-import { readers } from './column-types.js'
 import { type Driver, type Executor, runTransaction } from './connection.js'
-import { toDatabaseError } from './driver-errors.js'
-import { DatabaseError } from './errors.js'
-import { toWire } from './parameters.js'
+import { DatabaseError, toDatabaseError } from './errors.js'
+import { readers, toWire } from './parameters.js'
 
 /** Milliseconds in which the server may still report a time-out; then the connection counts as lost. */
 const answerGrace = 2_000

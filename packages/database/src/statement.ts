@@ -1,6 +1,6 @@
 import type { Column, GetColumnData } from 'drizzle-orm'
-import { columnTypes, lastBuiltInType } from './column-types.js'
 import { DatabaseError } from './errors.js'
+import { columnTypes, lastBuiltInType } from './parameters.js'
 import type { Sql } from './sql.js'
 
 /** The type of a result column that is computed rather than read from a table. */

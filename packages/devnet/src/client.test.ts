@@ -1,7 +1,7 @@
+import { alice, aliceGenesis, payment } from '@ratatosk/test-kit/ledger-apis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createDevnetClient, type DevnetClient } from './client.js'
 import { createDevnet } from './create-devnet.js'
-import { alice, aliceGenesis, payment } from './test/scenes.js'
 import type { Devnet } from './types.js'
 
 let devnet: Devnet

@@ -1,9 +1,8 @@
+import { draft, genesisOf, testKey } from '@ratatosk/test-kit/ledger-apis'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createDevnet } from './create-devnet.js'
-import { createMemoryStore } from './store/memory-store.js'
-import { draft } from './test/draft.js'
-import { genesisOf, testKey } from './test/keys.js'
+import { createMemoryStore } from './store/store.js'
 import { utxoSet } from './test/scenes.js'
 import type { Devnet } from './types.js'
 

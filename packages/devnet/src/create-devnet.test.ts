@@ -1,23 +1,40 @@
 import { fromHex } from '@ratatosk/cbor'
 import { safeZone } from '@ratatosk/ledger'
-import { describe, expect, it } from 'vitest'
-import type { ChainEvent } from './chain/types.js'
-import { draft } from './test/draft.js'
-import { genesisOf } from './test/keys.js'
-import { open } from './test/manual-devnet.js'
 import {
   alice,
+  aliceGenesis,
   bob,
+  draft,
   failing,
   failingHash,
   first,
+  genesisOf,
   lock,
   payment,
   second,
   succeeding,
   succeedingHash,
   unlock,
-} from './test/scenes.js'
+} from '@ratatosk/test-kit/ledger-apis'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, test, vi } from 'vitest'
+import type { ChainEvent } from './chain/types.js'
+import { createDevnet, runOnSchedule } from './create-devnet.js'
+import { createMemoryStore } from './store/store.js'
+import { utxoSet } from './test/scenes.js'
+import type { DevnetOptions } from './types.js'
+
+/** A devnet without scheduled blocks at slot 5, with a clock that the test sets. */
+async function open(options: DevnetOptions = {}) {
+  const time = { now: Date.UTC(2025, 0, 1) + 5_000 }
+  const devnet = await createDevnet({
+    genesis: aliceGenesis,
+    blockEveryMs: 0,
+    clock: { now: () => time.now },
+    ...options,
+  })
+  onTestFinished(() => devnet.close())
+  return { devnet, time }
+}
 
 describe('blocks', () => {
   it('start from the genesis', async () => {
@@ -257,5 +274,123 @@ describe('Plutus scripts', () => {
       kind: 'faulty-redeemers',
       faults: [{ purpose: 'spend', index: 0, fault }],
     })
+  })
+})
+
+describe('schedule', () => {
+  beforeEach(() => void vi.useFakeTimers({ now: 10_250 }))
+  afterEach(() => void vi.useRealTimers())
+
+  test.each([
+    ['in the past', 600],
+    ['in the future', 50_600],
+  ])('keeps to times that are counted from one %s, however late a timer is', (_, from) => {
+    const times: number[] = []
+    const end = runOnSchedule({ everyMs: 1000, from, now: Date.now }, () => {
+      times.push(Date.now())
+      // The process is busy.
+      if (times.length === 2) vi.setSystemTime(Date.now() + 150)
+    })
+    vi.advanceTimersByTime(4000)
+    end()
+    vi.advanceTimersByTime(4000)
+    expect(times).toEqual([10_600, 11_600, 12_600, 13_600])
+  })
+})
+
+describe('rollBack', () => {
+  it('restores exactly the unspent outputs of the older block', async () => {
+    const { devnet } = await open()
+    const sets = [utxoSet(devnet)]
+    let input = first
+    let change = 89_800_000n
+    for (let block = 0; block < 4; block++) {
+      const next = payment(input, change)
+      await devnet.submit(next.cbor)
+      await devnet.produceBlock()
+      sets.push(utxoSet(devnet))
+      input = `${next.hash}#1`
+      change -= 10_200_000n
+    }
+    expect(await devnet.rollBack(1)).toMatchObject({ height: 3 })
+    expect(utxoSet(devnet)).toEqual(sets[3])
+    expect(await devnet.rollBack(3)).toMatchObject({ height: 0 })
+    expect(utxoSet(devnet)).toEqual(sets[0])
+  })
+
+  it('loses the transactions, or returns them to the mempool', async () => {
+    const { devnet } = await open()
+    const one = payment()
+    await devnet.submit(one.cbor)
+    await devnet.produceBlock()
+    await devnet.rollBack(1, { resubmit: true })
+    expect(devnet.status(one.hash)).toEqual({ status: 'pending' })
+    await devnet.produceBlock()
+    await devnet.rollBack(1)
+    expect(devnet.status(one.hash)).toEqual({ status: 'unknown' })
+    expect(await devnet.submit(one.cbor)).toMatchObject({ kind: 'accepted' })
+  })
+
+  it('drops pending transactions that spend outputs of the undone blocks', async () => {
+    const { devnet } = await open()
+    const one = payment()
+    await devnet.submit(one.cbor)
+    await devnet.produceBlock()
+    await devnet.submit(payment(`${one.hash}#1`, 79_600_000n).cbor)
+    await devnet.rollBack(1)
+    expect(devnet.mempool()).toEqual([])
+  })
+
+  it('rejects more blocks than the chain has or the security parameter allows', async () => {
+    const { devnet } = await open({ securityParameter: 2 })
+    await devnet.produceBlock()
+    await expect(devnet.rollBack(2)).rejects.toMatchObject({ code: 'DEVNET_ROLLBACK_TOO_DEEP' })
+    await devnet.produceBlock()
+    await devnet.produceBlock()
+    await expect(devnet.rollBack(3)).rejects.toMatchObject({ code: 'DEVNET_ROLLBACK_TOO_DEEP' })
+    await devnet.rollBack(2)
+    expect(devnet.tip().height).toBe(1)
+  })
+
+  it.each([-1, 1.5, Number.NaN])('rejects %s blocks', async (blocks) => {
+    const { devnet } = await open()
+    await expect(devnet.rollBack(blocks)).rejects.toMatchObject({ code: 'DEVNET_CONFIGURATION' })
+  })
+})
+
+describe('rollBackTo', () => {
+  it('undoes the block of a transaction, also when another block is made meanwhile', async () => {
+    const memory = createMemoryStore()
+    let held: Promise<void> | undefined
+    const store = {
+      ...memory,
+      async addBlock(...block: Parameters<typeof memory.addBlock>) {
+        await held
+        return memory.addBlock(...block)
+      },
+    }
+    const { devnet } = await open({ store })
+    const one = payment()
+    await devnet.submit(one.cbor)
+    await devnet.produceBlock()
+    let release = () => {}
+    held = new Promise((resolve) => {
+      release = resolve
+    })
+    const block = devnet.produceBlock()
+    const rolledBack = devnet.rollBackTo(one.hash, { resubmit: true })
+    release()
+    expect(await block).toMatchObject({ height: 2 })
+    expect(await rolledBack).toMatchObject({ height: 0 })
+    expect(devnet.status(one.hash)).toEqual({ status: 'pending' })
+  })
+
+  it('rejects a transaction that no block contains', async () => {
+    const { devnet } = await open()
+    const one = payment()
+    const failure = { code: 'DEVNET_NOT_IN_A_BLOCK' }
+    await expect(devnet.rollBackTo(one.hash)).rejects.toMatchObject(failure)
+    await devnet.submit(one.cbor)
+    await expect(devnet.rollBackTo(one.hash)).rejects.toMatchObject(failure)
   })
 })

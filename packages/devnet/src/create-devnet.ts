@@ -1,5 +1,5 @@
 import { isDecodeError, toHex } from '@ratatosk/cbor'
-import { evaluateTransaction, readAddressText } from '@ratatosk/chain-apis'
+import { evaluateTransaction, faultOfNames, readAddressText } from '@ratatosk/chain-apis'
 import {
   decodeLayer1Transaction,
   type SlotConfig,
@@ -10,9 +10,8 @@ import {
 import { createEvaluator, type Evaluator } from '@ratatosk/ledger/plutus'
 import { Mutex } from 'async-mutex'
 import { credentialKey } from './chain/accounts.js'
-import { blockHash, fillBlock, revalidateAll } from './chain/blocks.js'
 import { createChain } from './chain/chain.js'
-import { createMempool } from './chain/mempool.js'
+import { blockHash, createMempool, fillBlock, revalidateAll } from './chain/mempool.js'
 import { createRules, type LedgerView } from './chain/rules.js'
 import type {
   ChainEvent,
@@ -21,13 +20,11 @@ import type {
   DevnetSubmitResult,
   DevnetTransaction,
 } from './chain/types.js'
-import { DevnetError } from './errors.js'
+import { DevnetError, refuse } from './errors.js'
 import { createFaults } from './faults.js'
-import { genesisHash, genesisOutputs } from './genesis/genesis.js'
-import { testGenesis } from './genesis/wallets.js'
-import { refuseUnknown, wrong } from './options.js'
-import { createMemoryStore } from './store/memory-store.js'
+import { genesisHash, genesisOutputs, testGenesis } from './genesis.js'
 import { openStored, restore } from './store/open-stored.js'
+import { createMemoryStore } from './store/store.js'
 import type { Devnet, DevnetOptions } from './types.js'
 
 /** The place of a block in its slot, 0 to 1, after the sequencer's transactions near the slot's start. */
@@ -134,7 +131,7 @@ function settingsOf(options: DevnetOptions) {
       options.onError ??
       ((error: unknown) => process.emitWarning(error instanceof Error ? error : String(error))),
   } satisfies Record<keyof DevnetOptions, unknown>
-  refuseUnknown('createDevnet', options, Object.keys(settings))
+  refuse(faultOfNames('createDevnet', 'option', Object.keys(settings), options))
   requireWholeNumber('slotLengthMs', settings.slotLengthMs, 1)
   requireWholeNumber('blockEveryMs', settings.blockEveryMs, 0)
   requireWholeNumber('securityParameter', settings.securityParameter, 1)
@@ -322,7 +319,7 @@ function hashesOf(transactions: readonly DevnetTransaction[]): string[] {
 
 function requireWholeNumber(name: string, value: number, least: number): void {
   if (Number.isSafeInteger(value) && value >= least) return
-  throw wrong(`${name} must be a whole number of at least ${least}, not ${value}`)
+  refuse(`${name} must be a whole number of at least ${least}, not ${value}`)
 }
 
 /** When something happens again and again. */

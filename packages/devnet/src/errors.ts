@@ -52,3 +52,13 @@ export class DevnetError extends Error {
 export function isDevnetError(value: unknown): value is DevnetError {
   return value instanceof Error && value.name === 'DevnetError'
 }
+
+/**
+ * Throws for wrong options or arguments.
+ *
+ * @param fault the message; undefined if nothing is wrong
+ * @throws {DevnetError} `DEVNET_CONFIGURATION`
+ */
+export function refuse(fault: string | undefined): void {
+  if (fault !== undefined) throw new DevnetError('DEVNET_CONFIGURATION', fault)
+}

@@ -1,5 +1,15 @@
-import type { FaultKind, FaultOperation, FaultSource, FaultTarget } from '@ratatosk/chain-apis'
-import { unknownOf, wrong } from './options.js'
+import {
+  type FaultKind,
+  type FaultOperation,
+  type FaultSource,
+  type FaultTarget,
+  type FieldRule,
+  faultOfFields,
+  oneOf,
+  optional,
+  wholeNumber,
+} from '@ratatosk/chain-apis'
+import { refuse } from './errors.js'
 
 export type { FaultKind, FaultOperation, FaultTarget } from '@ratatosk/chain-apis'
 
@@ -50,44 +60,24 @@ export const faultOperations = [
 /** The longest `delay`, in milliseconds. */
 export const maxDelayMs = 600_000
 
-/** Whether a value is right, and what is. */
-type Rule = readonly [isRight: (value: unknown) => boolean, expected: string]
-
-const oneOf = (texts: readonly string[]): Rule => [
-  (value) => texts.some((text) => text === value),
-  `one of ${texts.join(', ')}`,
-]
-const isWhole = (value: unknown, least: number): boolean =>
-  Number.isSafeInteger(value) && Number(value) >= least
-
-const fields: Readonly<Record<keyof InjectedFault, Rule>> = {
-  kind: oneOf(faultKinds),
-  target: oneOf(faultTargets),
-  operation: oneOf(faultOperations),
-  times: [
-    (value) => value === Number.POSITIVE_INFINITY || isWhole(value, 1),
+const fields: Readonly<Record<keyof InjectedFault, FieldRule>> = {
+  kind: oneOf(...faultKinds),
+  target: optional(oneOf(...faultTargets)),
+  operation: optional(oneOf(...faultOperations)),
+  times: optional([
+    (value) => value === Number.POSITIVE_INFINITY || wholeNumber(1)[0](value),
     'a whole number from 1, or Infinity',
-  ],
-  delayMs: [
+  ]),
+  delayMs: optional([
     (value) => typeof value === 'number' && value >= 0 && value <= maxDelayMs,
     `a number from 0 to ${maxDelayMs}`,
-  ],
-  after: [(value) => isWhole(value, 0), 'a whole number from 0'],
+  ]),
+  after: optional(wholeNumber(0)),
 }
 
 /** The reason why a value is no fault; undefined if it is one. */
 export function faultReason(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return 'it must be an object with a kind'
-  const names = Object.keys(fields)
-  const unknown = unknownOf(value, names)
-  if (unknown !== undefined) return `there is no field ${unknown}; its fields are ${names.join(', ')}`
-  const fault = value as Readonly<Record<string, unknown>>
-  for (const [name, [isRight, expected]] of Object.entries(fields)) {
-    const field = fault[name]
-    const isAbsent = field === undefined && name !== 'kind'
-    if (!isAbsent && !isRight(field)) return `${name} must be ${expected}, not ${String(field)}`
-  }
-  return undefined
+  return faultOfFields('Invalid fault', 'field', fields, value)
 }
 
 /**
@@ -118,8 +108,7 @@ export function createFaults(): Faults {
 
   return {
     inject(fault) {
-      const reason = faultReason(fault)
-      if (reason !== undefined) throw wrong(`Invalid fault: ${reason}`)
+      refuse(faultReason(fault))
       const entry = { fault, skip: fault.after ?? 0, remaining: fault.times ?? 1 }
       active.push(entry)
       return () => {

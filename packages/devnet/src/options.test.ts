@@ -30,11 +30,17 @@ async function served(plugin: typeof devnetApis | typeof devnetControls, options
 
 describe('devnetApis', () => {
   const paths = 'blockfrost, yaci, kupo, ogmios, control, wallet'
-  const names = 'devnet, prefix, paths, allowedHosts, ogmiosVersion, ogmiosStrictRpc'
+  const names = 'devnet, prefix, paths, ogmiosVersion, ogmiosStrictRpc, allowedHosts'
 
   it.each([
     [{ control: true }, `devnetApis: there is no option control; its options are ${names}`],
-    [{ paths: 'x' }, 'devnetApis: paths must be an object'],
+    [{ paths: 'x' }, 'devnetApis: paths must be an object, not x'],
+    [{ devnet: {} }, 'devnetApis: devnet must be that of createDevnet'],
+    [{ ogmiosVersion: 6 }, 'devnetApis: ogmiosVersion must be 6 or 7, not 6'],
+    [
+      { allowedHosts: ['a:80'] },
+      'devnetApis: allowedHosts must be an array of host names or IP addresses, without port',
+    ],
     [
       { paths: { controls: '/devnet' } },
       `devnetApis: paths: there is no option controls; its options are ${paths}`,
@@ -109,15 +115,44 @@ describe.each([
 it('the controls refuse fields that do not exist, and do nothing', async () => {
   const server = await served(devnetApis, { devnet, paths: { control: '/devnet' } })
   for (const [path, payload, error] of [
-    ['blocks', { counts: 3 }, 'there is no field counts; its fields are count'],
+    ['devnet/blocks', { counts: 3 }, 'there is no field counts; its fields are count'],
     [
-      'roll-back',
+      'devnet/roll-back',
       { blocks: 1, resubmits: true },
       'there is no field resubmits; its fields are blocks, transaction, resubmit',
     ],
+    [
+      'local-cluster/api/addresses/topup',
+      { address: '', adaAmount: 1, ada: 2 },
+      'there is no field ada; its fields are address, adaAmount',
+    ],
   ] as const) {
-    const answer = await server.inject({ method: 'POST', url: `/devnet/${path}`, payload })
+    const answer = await server.inject({ method: 'POST', url: `/${path}`, payload })
     expect([answer.statusCode, answer.json()]).toEqual([400, { error: `Invalid body: ${error}` }])
   }
   expect(devnet.tip().height).toBe(0)
+})
+
+it('routes refuse parameters that do not exist', async () => {
+  const server = await served(devnetApis, { devnet, paths: { control: '/devnet', wallet: '/w.js' } })
+  for (const [path, error] of [
+    [
+      'devnet/outputs?address=a&adress=b',
+      'Invalid query: there is no parameter adress; its parameters are address',
+    ],
+    ['w.js?acount=4', 'dev-wallet.js has no parameter acount: there are account, url, decline'],
+    ['w.js?account=10', 'There is no account 10: choose one from 0 to 9'],
+  ]) {
+    const answer = await server.inject(`/${path}`)
+    expect([answer.statusCode, answer.json()]).toEqual([400, { error }])
+  }
+  expect((await server.inject('/w.js?account=9&decline=sign')).statusCode).toBe(200)
+})
+
+it('an error of the chain decides neither status nor message', async () => {
+  const fails = () => Promise.reject(Object.assign(new Error('password'), { statusCode: 404 }))
+  const failing = { ...devnet, produceBlock: fails }
+  const server = await served(devnetApis, { devnet: failing, paths: { control: '/devnet' } })
+  const make = () => server.inject({ method: 'POST', url: '/devnet/blocks' })
+  expect([(await make()).statusCode, (await make()).body]).toEqual([500, '{"error":"Something went wrong"}'])
 })

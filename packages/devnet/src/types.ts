@@ -2,8 +2,8 @@ import type { ProtocolParameters } from '@ratatosk/ledger'
 import type { Evaluator } from '@ratatosk/ledger/plutus'
 import type { ChainReads, ChainTip, DevnetBlock, DevnetSubmitResult, Place } from './chain/types.js'
 import type { Faults } from './faults.js'
-import type { Genesis } from './genesis/genesis.js'
-import type { DevnetStore } from './store/types.js'
+import type { Genesis } from './genesis.js'
+import type { DevnetStore } from './store/store.js'
 
 /** Options of `createDevnet`. */
 export interface DevnetOptions {

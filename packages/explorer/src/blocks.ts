@@ -9,7 +9,7 @@ import { ExplorerBusyError, NotHereError } from './errors.js'
 import { feeOf } from './fields.js'
 import type { ExplorerLedger, ExplorerOptions } from './options.js'
 import type { BlocksPart, RequestedBlock, TransactionsPart } from './parameters.js'
-import type { BlocksAnswer, ExplorerBlock, ExplorerBlockAnswer } from './schemas/block.js'
+import type { BlocksAnswer, ExplorerBlock, ExplorerBlockAnswer } from './schemas/answers.js'
 
 const step = 500
 /** Transactions that one answer reads to sum blocks; what is left is summed by the next ones. */

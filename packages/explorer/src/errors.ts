@@ -1,4 +1,4 @@
-import { BusyError, HttpError, hasCode } from '@ratatosk/http'
+import { BusyError, HttpError, hasCode, isWrongResult } from '@ratatosk/http'
 
 /** 404: this node has nothing under that name. The message says where it may be instead. */
 export class NotHereError extends HttpError {
@@ -24,4 +24,27 @@ export type ExplorerErrorCode = 'EXPLORER_INVALID_PARAMETER' | 'EXPLORER_NOT_HER
 /** Whether a caught value is one of this package's errors; works across copies of the package. */
 export function isExplorerError(value: unknown): value is HttpError & { readonly code: ExplorerErrorCode } {
   return hasCode(value, 'EXPLORER_')
+}
+
+/**
+ * Undefined if what is asked fails or takes too long: the rest of an answer does not depend on it. That the
+ * result of a port does not fit is thrown: only its author can mend it.
+ */
+export async function unlessItFails<T>(
+  asked: Promise<T> | undefined,
+  timeoutMs: number,
+): Promise<T | undefined> {
+  if (asked === undefined) return undefined
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs, undefined)
+  })
+  try {
+    return await Promise.race([asked, late])
+  } catch (error) {
+    if (isWrongResult(error)) throw error
+    return undefined
+  } finally {
+    clearTimeout(timer)
+  }
 }

@@ -27,6 +27,29 @@ t.test('refuses options that cannot work', async (t) => {
     )
 })
 
+t.test('says of which kind each option must be', async (t) => {
+  for (const [changes, rule] of [
+    [{ node: {} }, 'node must be an object with the texts version, role, network'],
+    [{ trust: {} }, 'trust must be an array'],
+    [{ sequencer: {} }, 'sequencer must be a function'],
+    [{ runScripts: 1 }, 'runScripts must be a function'],
+  ] as const)
+    await t.rejects(
+      async () => fastify().register(explorer, { ...options, ...changes } as unknown as ExplorerOptions),
+      new TypeError(`@ratatosk/explorer: ${rule}`),
+    )
+})
+
+t.test('a sequencer that resolves to something else is a 500, and the log says why', async (t) => {
+  const lines: string[] = []
+  const server = fastify({ logger: { stream: { write: (line) => void lines.push(line) } } })
+  t.teardown(() => server.close())
+  const sequencer = async () => ({ holder: 'a', expiresAt: 'soon' })
+  await server.register(explorer, { ...options, sequencer: sequencer as never })
+  t.equal((await server.inject('/explorer/overview')).statusCode, 500)
+  t.match(lines.join(''), 'sequencer() must resolve to { holder, expiresAt } or undefined')
+})
+
 t.test('refuses a port that lacks a method, and names all that it needs', async (t) => {
   const { reads, ledger, queue, index, layer1 } = options
   for (const [name, port] of Object.entries({ reads, ledger, queue, index, layer1 }))

@@ -16,6 +16,7 @@ import { type TObject, Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { blockAnswers } from './blocks.js'
+import { checkedPorts } from './checked-ports.js'
 import type { ExplorerOptions } from './options.js'
 import { overviewAnswer } from './overview.js'
 import {
@@ -30,7 +31,13 @@ import {
   refuseUnknown,
 } from './parameters.js'
 import { createRates } from './rates.js'
-import type { ExplorerBlockAnswer } from './schemas/block.js'
+import type {
+  ExplorerBlockAnswer,
+  ExplorerTransactionAnswer,
+  Kind,
+  OutputAnswer,
+  SearchAnswer,
+} from './schemas/answers.js'
 import {
   blockSchema,
   blocksSchema,
@@ -41,7 +48,6 @@ import {
   transactionSchema,
   trustSchema,
 } from './schemas/routes.js'
-import type { ExplorerTransactionAnswer, Kind, OutputAnswer, SearchAnswer } from './schemas/transaction.js'
 import { outputAnswer, transactionAnswers } from './transactions.js'
 
 export type { ExplorerOutput, ExplorerReads } from '@ratatosk/ports'
@@ -53,8 +59,19 @@ export type {
   ExplorerOptions,
   ExplorerQueue,
 } from './options.js'
-export { BlocksAnswer, ExplorerBlock, ExplorerBlockAnswer } from './schemas/block.js'
-export { OverviewAnswer, RatesAnswer, TrustAnswer, TrustAnswers } from './schemas/overview.js'
+export {
+  BlocksAnswer,
+  ExplorerBlock,
+  ExplorerBlockAnswer,
+  ExplorerOutputAnswer,
+  ExplorerTransactionAnswer,
+  OutputAnswer,
+  OverviewAnswer,
+  RatesAnswer,
+  SearchAnswer,
+  TrustAnswer,
+  TrustAnswers,
+} from './schemas/answers.js'
 export {
   blockSchema,
   blocksSchema,
@@ -65,12 +82,6 @@ export {
   transactionSchema,
   trustSchema,
 } from './schemas/routes.js'
-export {
-  ExplorerOutputAnswer,
-  ExplorerTransactionAnswer,
-  OutputAnswer,
-  SearchAnswer,
-} from './schemas/transaction.js'
 
 const name = '@ratatosk/explorer'
 const optionalFunction = Type.Optional(Type.Function([], Type.Unknown(), { expected: 'a function' }))
@@ -80,8 +91,11 @@ const rules = {
   queue: hasMethods('waiting'),
   index: Type.Optional(hasMethods('outputs', 'knowsAddress', 'assets', 'asset')),
   layer1: Type.Optional(hasMethods('tip', 'wallet')),
-  node: Type.Object({ version: Type.String(), role: Type.String(), network: Type.String() }),
-  trust: Type.Array(Type.Unknown()),
+  node: Type.Object(
+    { version: Type.String(), role: Type.String(), network: Type.String() },
+    { expected: 'an object with the texts version, role, network' },
+  ),
+  trust: Type.Array(Type.Unknown(), { expected: 'an array' }),
   maturityWindowMs: optionalInteger(0),
   sequencer: optionalFunction,
   runScripts: optionalFunction,
@@ -94,8 +108,9 @@ const freshMs = 500
 /** How often acceptances and rejections are counted, in milliseconds, beside each answer. */
 const countEveryMs = 30_000
 
-const plugin: FastifyPluginAsyncTypebox<ExplorerOptions> = async (fastify, options) => {
-  openScope(fastify, name, rules, options)
+const plugin: FastifyPluginAsyncTypebox<ExplorerOptions> = async (fastify, given) => {
+  openScope(fastify, name, rules, given)
+  const options = checkedPorts(given)
   const { index } = options
   const blocks = blockAnswers(options)
   const transactions = transactionAnswers(options, blocks)

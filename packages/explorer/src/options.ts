@@ -1,9 +1,9 @@
 import type { Transaction, UtxoView } from '@ratatosk/ledger'
 import type { ExplorerOutput, ExplorerReads, RedeemerReport, TransactionPlace } from '@ratatosk/ports'
 import type { RegisterOptions } from 'fastify'
-import type { TrustAnswer } from './schemas/overview.js'
+import type { TrustAnswer } from './schemas/answers.js'
 
-/** Accepted transactions. `store` of `@ratatosk/store` has them. */
+/** Accepted transactions. The README makes it of a store of `@ratatosk/store`. */
 export interface ExplorerLedger {
   /** CBOR of an accepted transaction (id of 32 bytes). */
   transaction(id: Uint8Array): Promise<Uint8Array | undefined>

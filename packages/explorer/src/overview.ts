@@ -1,9 +1,9 @@
 import { toHex } from '@ratatosk/cbor'
 import { shareAnswers } from '@ratatosk/http'
 import type { ExplorerReads, TimedBlock } from '@ratatosk/ports'
+import { unlessItFails } from './errors.js'
 import type { ExplorerOptions } from './options.js'
-import type { OverviewAnswer } from './schemas/overview.js'
-import { unlessItFails } from './unless-it-fails.js'
+import type { OverviewAnswer } from './schemas/answers.js'
 
 const maxMempool = 20_000
 /** Heights that are summed at a time. */

@@ -2,7 +2,7 @@ import { shareAnswers } from '@ratatosk/http'
 import type { CountedMinutes } from '@ratatosk/ports'
 import type { ExplorerOptions } from './options.js'
 import { maxMinutes } from './parameters.js'
-import type { RatesAnswer } from './schemas/overview.js'
+import type { RatesAnswer } from './schemas/answers.js'
 
 const minuteMs = 60_000
 /** Of what was before the start, the newest are counted, if they are all there were or not. */

@@ -1,5 +1,6 @@
 import { toHex } from '@ratatosk/cbor'
 import { addressText, amountJson, metadatumJson, plutusJson } from '@ratatosk/chain-apis'
+import { portResult } from '@ratatosk/http'
 import {
   blake2b256,
   decodeTransaction,
@@ -13,14 +14,14 @@ import {
   type TransactionOutput,
 } from '@ratatosk/ledger'
 import type { ExplorerOutput, RedeemerReport, Units } from '@ratatosk/ports'
+import { Type } from '@sinclair/typebox'
 import { LRUCache } from 'lru-cache'
 import type { ShownBlocks } from './blocks.js'
-import { NotHereError } from './errors.js'
+import { NotHereError, unlessItFails } from './errors.js'
 import { fieldsOf } from './fields.js'
 import type { ExplorerIndex, ExplorerOptions } from './options.js'
 import type { OutputId } from './parameters.js'
-import type { ExplorerOutputAnswer, ExplorerTransactionAnswer, OutputAnswer } from './schemas/transaction.js'
-import { unlessItFails } from './unless-it-fails.js'
+import type { ExplorerOutputAnswer, ExplorerTransactionAnswer, OutputAnswer } from './schemas/answers.js'
 
 const maxInputs = 100
 const outputBytes = 256 * 1024
@@ -219,6 +220,15 @@ interface Spending {
   readonly outputs: ReadonlyMap<string, TransactionOutput>
 }
 
+const unitsResult = Type.Object({ memory: Type.BigInt(), steps: Type.BigInt() })
+const reportResult = Type.Object({
+  purpose: Type.String(),
+  index: Type.Integer(),
+  outcome: Type.Object({ kind: Type.String(), used: Type.Optional(unitsResult) }),
+})
+/** The result of the option `runScripts`. */
+const scriptsResult = Type.Object({ redeemers: Type.Array(reportResult) }, { title: '{ redeemers }' })
+
 type UnitsOf = (redeemer: Pick<RedeemerReport, 'purpose' | 'index'>) => Units | undefined
 
 /** Measures the units that scripts of accepted transactions use: of each once, also for readers at once. */
@@ -227,7 +237,7 @@ export function createUsedUnits(runScripts: NonNullable<ExplorerOptions['runScri
     max: maxKept,
     ignoreFetchAbort: true,
     fetchMethod: async (_key, _stale, { context: { transaction, outputs } }) =>
-      (await runScripts(transaction, outputs)).redeemers,
+      portResult('runScripts', scriptsResult, await runScripts(transaction, outputs)).redeemers,
   })
 
   /** @param found what the index has of the outputs that it names */

@@ -1,10 +1,12 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
 import { mock } from 'node:test'
 import swagger from '@fastify/swagger'
-import { OverloadedError } from '@ratatosk/http'
+import { httpErrorOptions, httpErrors, OverloadedError } from '@ratatosk/http'
 import fastify from 'fastify'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import faucet, { type ClaimResult, type FaucetOptions, faucet as named } from './index.js'
-import { build, claimBody, enterprise, funded, token } from './test/build.js'
+import { addressText, build, claimBody, enterprise, funded, token } from './test/build.js'
 
 const hash = Buffer.alloc(28, 0x11)
 const unauthorized = '{"error":"Unauthorized"}'
@@ -288,4 +290,129 @@ t.test('documents the route and every status', async (t) => {
   }
   t.equal(route.post.operationId, 'claim')
   t.same(Object.keys(route.post.responses).join(' '), '200 400 401 408 409 413 415 429 431 500 503')
+})
+
+const other = Buffer.alloc(28, 0x22)
+const pointer = Buffer.from('81021a05', 'hex')
+
+t.test('checks addresses in the order of the documented codes', async (t) => {
+  const { post, asked } = await build(t)
+  const errors = {
+    ADDRESS_INVALID: 'The address is not a valid bech32 address',
+    ADDRESS_NETWORK_MISMATCH: 'The address belongs to another network',
+    ADDRESS_NO_PAYMENT_CREDENTIAL: 'The address has no payment credential',
+    ADDRESS_SCRIPT: 'The address belongs to a script',
+  }
+  const refused: Record<keyof typeof errors, Record<string, string>> = {
+    ADDRESS_INVALID: {
+      empty: '',
+      'not bech32': 'hello',
+      'wrong checksum': enterprise.replace(/.$/, (last) => (last === 'q' ? 'p' : 'q')),
+      'mixed case': `A${enterprise.slice(1)}`,
+      'white space': ` ${enterprise}`,
+      Byron: 'Ae2tdPwUPEZFSi1cTyL1ZL6bgixhc2vSy5heg6Zg9uP7PpumkAJ82Qprt8b',
+      'pool id': addressText('pool', 6, 0, hash),
+      'a byte short': addressText('addr_test', 6, 0, hash.subarray(1)),
+      'unknown type': addressText('addr_test', 9, 0, hash),
+      'prefix of a stake address': addressText('stake_test', 6, 0, hash),
+    },
+    ADDRESS_NETWORK_MISMATCH: {
+      mainnet: addressText('addr', 6, 1, hash),
+      'stake address of mainnet': addressText('stake', 14, 1, hash),
+      'script of mainnet': addressText('addr', 7, 1, hash),
+      'only the prefix is of mainnet': addressText('addr', 6, 0, hash),
+      'only the prefix is of a test network': addressText('addr_test', 6, 1, hash),
+    },
+    ADDRESS_NO_PAYMENT_CREDENTIAL: {
+      'stake key': addressText('stake_test', 14, 0, hash),
+      'stake script': addressText('stake_test', 15, 0, hash),
+    },
+    ADDRESS_SCRIPT: {
+      enterprise: addressText('addr_test', 7, 0, hash),
+      'base with stake key': addressText('addr_test', 1, 0, hash, other),
+      'base with stake script': addressText('addr_test', 3, 0, hash, other),
+      pointer: addressText('addr_test', 5, 0, hash, pointer),
+    },
+  }
+  for (const [code, addresses] of Object.entries(refused)) {
+    for (const [name, address] of Object.entries(addresses)) {
+      const answer = await post({ ...claimBody, address })
+      t.equal(answer.status, 400, `${code}: ${name}`)
+      t.equal(answer.body, JSON.stringify({ error: errors[code as keyof typeof errors], code }), name)
+    }
+  }
+  t.same(asked, [])
+
+  for (const address of [
+    enterprise.toUpperCase(),
+    addressText('addr_test', 0, 0, hash, other),
+    addressText('addr_test', 2, 0, hash, other),
+    addressText('addr_test', 4, 0, hash, pointer),
+  ]) {
+    t.equal((await post({ ...claimBody, address })).status, 200, address)
+  }
+  t.equal(asked.length, 4)
+})
+
+/** A listening server with or without a faucet. */
+async function listen(t: Test, on: boolean): Promise<number> {
+  const server = fastify(httpErrorOptions)
+  t.teardown(() => server.close())
+  await server.register(httpErrors)
+  if (on) await server.register(faucet, { token, network: 'testnet', payer: { claim: async () => funded } })
+  await server.listen({ host: '127.0.0.1', port: 0 })
+  return (server.server.address() as AddressInfo).port
+}
+
+/** The raw response without the value of its date. */
+async function exchange(
+  port: number,
+  method: string,
+  path: string,
+  headers: readonly string[],
+  body: string,
+) {
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1')
+  const lines = [`${method} ${path} HTTP/1.1`, 'host: a', 'connection: close', ...headers]
+  socket.write(`${lines.join('\r\n')}\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+  let answer = ''
+  socket.on('data', (text: string) => {
+    answer += text
+  })
+  await once(socket, 'close')
+  return answer.replace(/^date: .*$/im, 'date:')
+}
+
+const json = 'content-type: application/json'
+const bearer = `authorization: Bearer ${token}`
+const requests = [
+  [[json, bearer], JSON.stringify(claimBody)],
+  [[json, 'authorization: Bearer wrong'], JSON.stringify(claimBody)],
+  [[json], JSON.stringify(claimBody)],
+  [[json, bearer], '{"address":'],
+  [['content-type: text/xml'], '<a/>'],
+  [[], ''],
+] as const
+
+t.test('an unregistered faucet answers byte for byte like an unknown path', async (t) => {
+  const port = await listen(t, false)
+  for (const [headers, body] of requests) {
+    for (const method of ['POST', 'GET', 'PUT', 'OPTIONS']) {
+      const answer = await exchange(port, method, '/faucet/claims', headers, body)
+      t.equal(answer, await exchange(port, method, '/no/such/thing', headers, body), method)
+      t.match(answer, /^HTTP\/1\.1 404 Not Found\r\n/)
+      t.match(answer, /\r\n\r\n\{"error":"Not Found","code":"DISABLED"\}$/)
+    }
+  }
+})
+
+t.test('a registered faucet answers every method but POST like an unknown path', async (t) => {
+  const port = await listen(t, true)
+  for (const [headers, body] of requests) {
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      const answer = await exchange(port, method, '/faucet/claims', headers, body)
+      t.equal(answer, await exchange(port, method, '/no/such/thing', headers, body), method)
+    }
+  }
+  t.match(await exchange(port, 'POST', '/faucet/claims', ...requests[0]), /^HTTP\/1\.1 200 /)
 })

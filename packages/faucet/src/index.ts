@@ -16,11 +16,11 @@ import type { ClaimPayer, ClaimRequest, ClaimResult } from '@ratatosk/ports'
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { readClaim } from './claim-body.js'
+import { claimSchema, type FaucetClaim, readClaim } from './claim.js'
 import { FaucetError, KeyUsedError, overloadCode, UnsupportedTypeError } from './errors.js'
-import { claimSchema, type FaucetClaim } from './schemas.js'
 
 export type { ClaimPayer, ClaimRequest, ClaimResult } from '@ratatosk/ports'
+export { claimSchema, FaucetClaim } from './claim.js'
 export {
   FaucetError,
   type FaucetErrorCode,
@@ -28,7 +28,6 @@ export {
   isFaucetError,
   KeyUsedError,
 } from './errors.js'
-export { claimSchema, FaucetClaim } from './schemas.js'
 
 /** Options of the plugin. */
 export interface FaucetOptions extends RegisterOptions {

@@ -1,8 +1,7 @@
 import type { EventSource } from '@ratatosk/block'
 import { expect, it } from 'vitest'
 import { BridgedChain, bridge, credited, depositOf, paying } from '../../audit/dist/test/bridged-chain.js'
-import { follow, rules } from './test/following.js'
-import { serve } from './test/serve.js'
+import { follow, rules, serve } from './test/following.js'
 import type { FollowerOptions, InvalidBlock } from './types.js'
 
 const [first, second] = [depositOf(1), depositOf(2)]

@@ -1,12 +1,23 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { PGlite } from '@electric-sql/pglite'
 import { archiveOfBlocks } from '@ratatosk/archivist'
 import { type Archive, partsOfBody } from '@ratatosk/block'
-import { equalBytes } from '@ratatosk/cbor'
+import { equalBytes, toHex } from '@ratatosk/cbor'
+import { Layer1Error } from '@ratatosk/layer1'
+import { encodeOutputReference } from '@ratatosk/ledger'
+import { openStore } from '@ratatosk/store'
 import { SourceChain } from '@ratatosk/test-kit'
 import { createMemoryStore, createTrie, type TrieEntry } from '@ratatosk/trie'
-import { describe, expect, it, vi } from 'vitest'
-import { rebuildUtxos } from './rebuild-utxos.js'
-import { follow } from './test/following.js'
-import { serve } from './test/serve.js'
+import { openLmdbStore } from '@ratatosk/trie/lmdb'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { rebuildUtxos } from './ledger-state.js'
+import type { FollowerTask } from './test/follower-process.js'
+import { follow, serve } from './test/following.js'
 
 // Set both variables to test a longer chain, such as 500 blocks of 100 transactions.
 const blocks = Number(process.env.ARCHIVIST_TEST_BLOCKS ?? 60)
@@ -32,6 +43,27 @@ async function rootsOf(archive: Archive, chain: SourceChain, height: number): Pr
 }
 
 describe('a follower with an empty archive', () => {
+  it('knows no target, and how many blocks are in the queue, while no peer has the merged ones', async () => {
+    const chain = new SourceChain(5)
+    for (let n = 0; n < 4; n++) await chain.commit(1)
+    chain.merge(1)
+    const { follower, log } = await follow(chain, [await serve(archiveOfBlocks(new SourceChain(5)))])
+    follower.synced().catch(() => undefined)
+    await log.line(({ message }) => message.startsWith('No peer has a header'))
+    expect(follower.status()).toMatchObject({ height: 0n, queued: 3 })
+    expect(follower.status().target).toBeUndefined()
+  })
+
+  it('warns of a failure of layer 1 that passes', async () => {
+    const chain = new SourceChain(5)
+    const problem = 'A block changed the list each time it was read'
+    const read = async () => Promise.reject(new Layer1Error('LAYER1_INVALID_ANSWER', problem))
+    const { follower, log } = await follow({ genesis: chain.genesis, read }, ['http://127.0.0.1:9'])
+    follower.synced().catch(() => undefined)
+    const line = await log.line(({ message }) => message === problem)
+    expect(line).toEqual({ level: 'warn', message: problem, height: 0, code: 'LAYER1_INVALID_ANSWER' })
+  })
+
   it(`archives ${blocks} blocks from a node, and a second follower archives them from the first alone`, {
     timeout: 600_000,
   }, async () => {
@@ -180,5 +212,84 @@ describe('a follower with an empty archive', () => {
       expect(all.map(({ merged }) => merged)).toEqual(chain.blocks.map(({ state }) => state === 'merged'))
       expect((await archive.tip())?.headerHash).toEqual(chain.tip!.headerHash)
     }
+  })
+})
+
+describe('crash', () => {
+  const rounds = Number(process.env.ARCHIVIST_CRASH_ROUNDS ?? 1)
+  const blocks = 60 + rounds * 90
+  const program = fileURLToPath(new URL('../dist/test/follower-process.js', import.meta.url))
+
+  it(`resumes without a rebuild after it was killed while archiving (${rounds}×)`, {
+    timeout: 120_000 + rounds * 60_000,
+  }, async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'ratatosk-archivist-'))
+    onTestFinished(() => rm(dir, { recursive: true, force: true }))
+    const chain = new SourceChain()
+    for (let n = 0; n < blocks; n++) await chain.commit(2)
+    chain.merge(blocks - 20)
+
+    const whole = archiveOfBlocks(chain)
+    let asked = 0
+    let reached = () => {}
+    const peer = await serve({
+      ...whole,
+      body(hash) {
+        asked++
+        reached()
+        return whole.body(hash)
+      },
+    })
+    const state = await chain.read()
+    const task: FollowerTask = {
+      dir,
+      peer,
+      confirmed: toHex(state.confirmed.headerHash),
+      headers: chain.blocks.slice(-20).map(({ header }) => toHex(header)),
+      genesis: chain.genesis.map(({ reference, output }) => ({
+        outref: toHex(encodeOutputReference(reference)),
+        output: toHex(output),
+      })),
+    }
+    const start = () =>
+      fork(program, [JSON.stringify(task)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+
+    for (let round = 0; round < rounds; round++) {
+      asked = 0
+      // At a different point each time: within a batch, at its end, after it.
+      const enough = 55 + ((round * 17) % 40)
+      const child = start()
+      await new Promise<void>((resolve) => {
+        reached = () => {
+          if (asked >= enough) resolve()
+        }
+      })
+      child.kill('SIGKILL')
+      const [code, signal] = await once(child, 'exit')
+      expect([code, signal]).toEqual([null, 'SIGKILL'])
+    }
+
+    const child = start()
+    const [messages] = await once(child, 'message')
+    await once(child, 'exit')
+    expect(messages).toContain('Archived blocks')
+    expect(messages).not.toContain('Rebuilding the unspent outputs from the archived bodies')
+
+    const pglite = await PGlite.create(join(dir, 'store'))
+    onTestFinished(() => pglite.close())
+    const store = await openStore({ pglite })
+    const archived = await store.archive.range(1n, BigInt(blocks))
+    expect(archived.map(({ headerHash }) => headerHash)).toEqual(
+      chain.blocks.map(({ headerHash }) => headerHash),
+    )
+    const utxos = await rebuildUtxos({
+      archive: store.archive,
+      genesis: chain.genesis,
+      height: BigInt(blocks),
+    })
+    expect(new Map(utxos)).toEqual(chain.utxos)
+    const trie = createTrie({ store: openLmdbStore({ path: join(dir, 'trie') }) })
+    expect(trie.root).toEqual(chain.tip!.fields.utxosRoot)
+    await trie.close()
   })
 })

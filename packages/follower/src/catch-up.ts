@@ -22,12 +22,12 @@ import {
   withFeeOutput,
 } from '@ratatosk/block'
 import { equalBytes } from '@ratatosk/cbor'
-import { movedParts } from '@ratatosk/fraud'
 import type { Log } from '@ratatosk/ports'
+import { movedParts } from '@ratatosk/protocol/fraud'
 import { type BodyShare, piecesWithin, takeDerivation } from './body-budget.js'
-import { childOf } from './child-controller.js'
 import type { HeaderPath, MissingBlock } from './header-path.js'
 import type { LedgerState } from './ledger-state.js'
+import { childOf } from './peer-request.js'
 import type { Peers } from './peers.js'
 import { firstReading, type RightBody, verifyReadings } from './readings.js'
 import type { FollowerOptions } from './types.js'
@@ -46,6 +46,7 @@ interface CatchUpOptions {
   /** Has the bodies of blocks that were found invalid, or are behind one. */
   readonly evidence: FollowerOptions['evidence']
   readonly unavailable: FollowerOptions['unavailable']
+  readonly available: FollowerOptions['available']
   readonly rules: Pick<BlockRules, 'bridge' | 'networkId'>
   readonly events: EventSource | undefined
   /** Whether a block is in the state queue now, neither merged nor removed. */
@@ -273,7 +274,7 @@ function startDownload(block: PlacedBlock, options: CatchUpOptions, signal: Abor
 
 async function verifiedBody(
   { headerHash, height, header: encoded }: PlacedBlock,
-  { peers, evidence, unavailable, state, rules: { bridge, networkId } }: CatchUpOptions,
+  { peers, evidence, unavailable, available, state, rules: { bridge, networkId } }: CatchUpOptions,
   share: BodyShare,
   begun: Promise<DueDeposits>,
   signal: AbortSignal,
@@ -316,9 +317,13 @@ async function verifiedBody(
   const kept = evidence && (await keptBody(evidence.body(headerHash), share, signal, bridge !== undefined))
   if (kept !== undefined) {
     const verified = await verify(kept).catch(() => undefined)
-    if (verified !== undefined) return verified
+    if (verified !== undefined) {
+      available?.(headerHash)
+      return verified
+    }
   }
   const served = await peers.askBody({ headerHash, share, signal, check: verify })
+  if (served !== undefined) available?.(headerHash)
   if (served !== undefined || unavailable === undefined) return served
   const shown = await unavailable({ headerHash, height, header }, signal)
   return shown && verifyShown(shown)

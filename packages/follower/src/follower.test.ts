@@ -12,10 +12,9 @@ import { SourceChain } from '@ratatosk/test-kit'
 import { describe, expect, it, onTestFinished, test } from 'vitest'
 import { createBodyBudget } from './body-budget.js'
 import { openEvidence } from './evidence.js'
-import { openOutputStore } from './output-store.js'
+import { openOutputStore } from './ledger-state.js'
 import { askPeer, type PeerRequest } from './peer-request.js'
-import { follow } from './test/following.js'
-import { serve } from './test/serve.js'
+import { follow, serve } from './test/following.js'
 
 describe('body budget', () => {
   const { signal } = new AbortController()

@@ -6,9 +6,11 @@ import {
   type WritableArchive,
 } from '@ratatosk/block'
 import { BytesMap, equalBytes } from '@ratatosk/cbor'
+import type { Layer1 } from '@ratatosk/layer1'
+import { type Contracts, readStateQueue, soundBlocks, soundRoot } from '@ratatosk/protocol'
 import { FollowerError } from './errors.js'
 import type { Peer, Peers } from './peers.js'
-import type { ChainState } from './types.js'
+import type { ChainState, QueueReader } from './types.js'
 
 export interface MissingBlock {
   readonly headerHash: Uint8Array
@@ -111,4 +113,19 @@ function linked(confirmed: Uint8Array, headers: ChainState['blocks']): MissingBl
     last = hash
     return { headerHash: hash, header: bytes }
   })
+}
+
+/** Reads the state queue of the contracts from layer 1. */
+export function layer1Chain(layer1: Pick<Layer1, 'utxosByPolicy'>, contracts: Contracts): QueueReader {
+  return {
+    async read(signal) {
+      const utxos = await layer1.utxosByPolicy(contracts.scripts.queue.policy, { signal })
+      const queue = readStateQueue(contracts, utxos)
+      return {
+        confirmed: soundRoot(queue).datum.state,
+        // Blocks behind a removed block can never be merged.
+        blocks: soundBlocks(queue).map(({ datum }) => datum.header),
+      }
+    },
+  }
 }

@@ -4,8 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { archiveOfBlocks } from '@ratatosk/archivist'
 import { SourceChain } from '@ratatosk/test-kit'
 import { describe, expect, it } from 'vitest'
-import { follow } from './test/following.js'
-import { serve, serveRaw } from './test/serve.js'
+import { follow, serve, serveRaw } from './test/following.js'
 
 type Answer = (response: ServerResponse, honest: Buffer, request: IncomingMessage) => void
 

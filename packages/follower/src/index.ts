@@ -3,8 +3,9 @@ export { type BodyBudget, type BodyShare, createBodyBudget } from './body-budget
 export { createFollower } from './create-follower.js'
 export { FollowerError, type FollowerErrorCode, isFollowerError } from './errors.js'
 export { type EvidenceFolder, type EvidenceOptions, openEvidence } from './evidence.js'
-export type { PeerHeader } from './peer-answers.js'
-export { callPeer, type PeerCall } from './peer-request.js'
+export { layer1Chain } from './header-path.js'
+export { type RebuildOptions, rebuildUtxos } from './ledger-state.js'
+export { callPeer, type PeerCall, type PeerHeader } from './peer-request.js'
 export {
   type BodyQuestion,
   createPeers,
@@ -13,9 +14,7 @@ export {
   type Peers,
   peerAddress,
 } from './peers.js'
-export { layer1Chain } from './read-layer1.js'
 export { type RightBody, verifyReadings } from './readings.js'
-export { type RebuildOptions, rebuildUtxos } from './rebuild-utxos.js'
 export type {
   ChainState,
   Follower,

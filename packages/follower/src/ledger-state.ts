@@ -1,5 +1,7 @@
 import { join } from 'node:path'
+import { setImmediate as pause } from 'node:timers/promises'
 import {
+  type Archive,
   type BlockBody,
   BlockError,
   type BlockRules,
@@ -10,9 +12,10 @@ import {
   judgeBlock,
   type OutputHashes,
   type OutputTrie,
+  partsOfBody,
   type WritableArchive,
 } from '@ratatosk/block'
-import { CborReader, equalBytes, fromHex } from '@ratatosk/cbor'
+import { CborReader, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import {
   blake2b256,
   decodeOutputReference,
@@ -24,11 +27,10 @@ import {
 } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
 import { createMemoryStore, createTrie, type TrieEntry, type TrieView } from '@ratatosk/trie'
-import { openLmdbStore } from '@ratatosk/trie/lmdb'
+import { openLmdbStore, openUndamaged } from '@ratatosk/trie/lmdb'
+import { open } from 'lmdb'
 import { FollowerError } from './errors.js'
-import { createMemoryOutputs, type OutputStore, openOutputStore } from './output-store.js'
 import type { RightBody } from './readings.js'
-import { rebuildUtxos } from './rebuild-utxos.js'
 import type { GenesisUtxo, InvalidBlock } from './types.js'
 
 /** Revertible states; older ones are rebuilt from bodies. At least the size of an archived batch. */
@@ -253,4 +255,152 @@ function separated(outrefs: Uint8Array = new Uint8Array()): readonly Uint8Array[
     list.push(reader.since(start))
   }
   return list
+}
+
+/**
+ * CBOR of outputs by the CBOR of their references. Outputs never change: writes are idempotent, a crash
+ * leaves nothing inconsistent, and spent ones may remain. The output trie determines which are unspent.
+ */
+interface OutputStore {
+  /** Whether the store has every output that the trie beside it holds. */
+  readonly isComplete: boolean
+  get(outref: Uint8Array): Uint8Array | undefined
+  /** Deletes outputs, then adds others, durably; other work runs meanwhile. */
+  update(
+    deleted: Iterable<Uint8Array>,
+    outputs: Iterable<readonly [outref: Uint8Array, output: Uint8Array]>,
+  ): Promise<void>
+  /** Replaces all outputs and sets `isComplete`. */
+  replace(outputs: Iterable<readonly [outref: Uint8Array, output: Uint8Array]>): void
+  close(): Promise<void>
+}
+
+/** Outputs in an LMDB folder. @throws TrieError `TRIE_STORE_CORRUPT` if the folder is damaged */
+export function openOutputStore(path: string): OutputStore {
+  return openUndamaged(path, () => openFolder(path))
+}
+
+function openFolder(path: string): OutputStore {
+  const root = open({ path, noSubdir: false, maxDbs: 2, overlappingSync: false })
+  const outputs = root.openDB<Buffer, Buffer>({ name: 'outputs', encoding: 'binary', keyEncoding: 'binary' })
+  const meta = root.openDB<boolean, string>({ name: 'meta' })
+  const put = (entries: Iterable<readonly [Uint8Array, Uint8Array]>): void => {
+    for (const [outref, output] of entries) outputs.putSync(asBuffer(outref), asBuffer(output))
+  }
+  return {
+    get isComplete() {
+      return meta.get('complete') ?? false
+    },
+    get: (outref) => outputs.get(asBuffer(outref)),
+    async update(deleted, entries) {
+      for (const part of partsOf(deleted)) {
+        root.transactionSync(() => {
+          for (const outref of part) outputs.removeSync(asBuffer(outref))
+        })
+        await pause()
+      }
+      for (const part of partsOf(entries)) {
+        root.transactionSync(() => put(part))
+        await pause()
+      }
+    },
+    replace: (entries) =>
+      root.transactionSync(() => {
+        outputs.clearSync()
+        put(entries)
+        meta.putSync('complete', true)
+      }),
+    close: () => root.close(),
+  }
+}
+
+/** The items in lists of what one transaction changes: a block of 10,000 transfers takes two. */
+function* partsOf<Item>(items: Iterable<Item>): Generator<readonly Item[], void> {
+  let part: Item[] = []
+  for (const item of items) {
+    part.push(item)
+    if (part.length < 16_384) continue
+    yield part
+    part = []
+  }
+  if (part.length > 0) yield part
+}
+
+function createMemoryOutputs(): OutputStore {
+  const outputs = new Map<string, Uint8Array>()
+  const keyOf = (outref: Uint8Array): string => asBuffer(outref).toString('latin1')
+  let isComplete = false
+  function put(entries: Iterable<readonly [outref: Uint8Array, output: Uint8Array]>): void {
+    // A copy: the bytes are views of a whole body.
+    for (const [outref, output] of entries) outputs.set(keyOf(outref), Uint8Array.from(output))
+  }
+  return {
+    get isComplete() {
+      return isComplete
+    },
+    get: (outref) => outputs.get(keyOf(outref)),
+    async update(deleted, entries) {
+      for (const outref of deleted) outputs.delete(keyOf(outref))
+      put(entries)
+    },
+    replace(entries) {
+      outputs.clear()
+      put(entries)
+      isComplete = true
+    },
+    async close() {
+      outputs.clear()
+    },
+  }
+}
+
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+/** Options of {@link rebuildUtxos}. */
+export interface RebuildOptions {
+  readonly archive: Pick<Archive, 'range' | 'body'>
+  /** The genesis outputs of the ledger. */
+  readonly genesis: readonly GenesisUtxo[]
+  /** Height of the block after which the outputs are wanted; 0 for genesis. */
+  readonly height: bigint
+  /** Aborts the rebuild. */
+  readonly signal?: AbortSignal
+}
+
+/** Headers read at a time. */
+const pageSize = 100n
+
+/**
+ * Derives the unspent outputs after a block from archived bodies alone. Holds all of them in memory.
+ *
+ * @returns CBOR of each output by the hex of its reference's CBOR
+ * @throws Error when the archive lacks a block
+ * @example
+ * const utxos = await rebuildUtxos({ archive: store.archive, genesis, height: 500n })
+ */
+export async function rebuildUtxos({
+  archive,
+  genesis,
+  height,
+  signal,
+}: RebuildOptions): Promise<Map<string, Uint8Array>> {
+  const utxos = new Map<string, Uint8Array>()
+  for (const { reference, output } of genesis) utxos.set(toHex(encodeOutputReference(reference)), output)
+  for (let from = 1n; from <= height; from += pageSize) {
+    const to = from + pageSize - 1n < height ? from + pageSize - 1n : height
+    const blocks = await archive.range(from, to)
+    if (blocks.length !== Number(to - from) + 1)
+      throw new Error(`The archive lacks blocks from ${from} to ${to}`)
+    for (const { headerHash } of blocks) {
+      signal?.throwIfAborted()
+      for await (const parts of partsOfBody(archive.body(headerHash), Number.POSITIVE_INFINITY)) {
+        for (const part of parts) {
+          if (part.kind === 'spent') utxos.delete(toHex(part.outref))
+          // A copy, because the part is a view that would keep the whole chunk in memory.
+          else if (part.kind === 'produced') utxos.set(toHex(part.outref), Uint8Array.from(part.output))
+        }
+      }
+    }
+  }
+  return utxos
 }

@@ -10,8 +10,7 @@ import {
 import { toHex } from '@ratatosk/cbor'
 import type { Log } from '@ratatosk/ports'
 import { type BodyShare, createBodyBudget, createRoom, piecesWithin, takeDerivation } from './body-budget.js'
-import { bodyFeed, headerFeed, type PeerHeader } from './peer-answers.js'
-import { askPeer, type PeerRequest } from './peer-request.js'
+import { askPeer, bodyFeed, headerFeed, type PeerHeader, type PeerRequest } from './peer-request.js'
 import type { FollowerOptions } from './types.js'
 
 const maxBackoffMs = 300_000

@@ -11,7 +11,7 @@ import {
   type ReadBody,
   verifyRoot,
 } from '@ratatosk/block'
-import { movedParts } from '@ratatosk/fraud'
+import { movedParts } from '@ratatosk/protocol/fraud'
 
 /** A body that belongs to its header. */
 export interface RightBody {

@@ -113,6 +113,8 @@ export interface FollowerOptions {
    *   header's root, the block is invalid; undefined while they are not known
    */
   unavailable?: (block: UnavailableBlock, signal: AbortSignal) => Promise<readonly Uint8Array[] | undefined>
+  /** Called when a body has come: `unavailable` may have been called with its block before. */
+  available?: (headerHash: Uint8Array) => void
   /** Milliseconds between two reads of layer 1. @defaultValue 5000 */
   pollMs?: number
   /** Maximum number of concurrent body requests. @defaultValue 4 */
@@ -154,8 +156,10 @@ export interface InvalidBlockStatus {
 export interface FollowerStatus {
   /** Height of the archive; 0 when it is empty. */
   readonly height: bigint
-  /** Height of the newest block on layer 1; absent until it is known. */
+  /** Height of the newest block on layer 1; absent while no peer has a header that leads to it. */
   readonly target?: bigint
+  /** Number of blocks in the state queue; absent until layer 1 is read. */
+  readonly queued?: number
   /** When the archive last had every block that layer 1 showed; absent before the first time. */
   readonly syncedAt?: Date
   /** Why the follower does not advance; absent when it does. */

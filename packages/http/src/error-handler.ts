@@ -1,9 +1,30 @@
 import { STATUS_CODES } from 'node:http'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { retryAfterMsOf } from './answers.js'
 import { type ExposedError, HttpError, type HttpErrorOptions, hasCode, isHttpError } from './errors.js'
-import { isBeforeHandler } from './handler-watch.js'
-import { retryAfterMsOf } from './headers.js'
 import type { ErrorBody, NotFoundBody } from './schemas.js'
+
+/** In the config of each route that {@link watchHandler} has seen. */
+const watched = Symbol('watched')
+
+/** Requests whose handler has begun. */
+const begun = new WeakSet<FastifyRequest>()
+
+/** An `onRoute` hook: {@link isBeforeHandler} knows the requests to the route. */
+export function watchHandler(route: RouteOptions): void {
+  const { config, handler } = route
+  if (config !== undefined && watched in config) return
+  route.config = Object.assign({ ...config }, { [watched]: true })
+  route.handler = function handle(request, reply) {
+    begun.add(request)
+    return handler.call(this, request, reply)
+  }
+}
+
+/** Whether the handler of a watched route has not begun: a hook, a parser or a schema raised an error. */
+function isBeforeHandler(request: FastifyRequest): boolean {
+  return watched in (request.routeOptions.config ?? {}) && !begun.has(request)
+}
 
 const internalError: ErrorBody = { error: 'Something went wrong' }
 const notFound: NotFoundBody = { error: 'Not Found', code: 'DISABLED' }

@@ -168,6 +168,17 @@ export function overloadWith(error: unknown, bodyFields: HttpErrorOptions['bodyF
   return hasCode(error, 'HTTP_OVERLOADED') ? new OverloadedError(bodyFields) : error
 }
 
+/** 503: a port does not answer in time. */
+export class StoreUnavailableError extends HttpError {
+  /** @param cause goes to the log only */
+  constructor(cause?: unknown) {
+    super(503, 'STORE_UNAVAILABLE', 'A service that this server needs does not answer: retry later', {
+      cause,
+      headers: { 'retry-after': '5' },
+    })
+  }
+}
+
 /** 429: the client sent more requests than it may. `Retry-After` says when it may send more. */
 export class RateLimitError extends HttpError {
   /** @param seconds whole seconds until the client may send more, at least 1 */

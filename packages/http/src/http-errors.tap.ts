@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { exchange, recordedLog } from '@ratatosk/test-kit/http'
 import fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { BusyError, HttpError, httpErrorOptions, httpErrors } from './index.js'
+import { addVary, BusyError, HttpError, httpErrorOptions, httpErrors } from './index.js'
 
 const notFound = '{"error":"Not Found","code":"DISABLED"}'
 const somethingWentWrong = '{"error":"Something went wrong"}'
@@ -341,4 +341,22 @@ t.test('keeps the status of Fastify errors above 500, not their message', async 
   const broken = await server.inject('/broken')
   t.equal(broken.statusCode, 500)
   t.equal(broken.body, somethingWentWrong)
+})
+
+t.test('adds a field to Vary once, and keeps those of others', async (t) => {
+  for (const [before, after] of [
+    [undefined, 'accept'],
+    ['Origin', 'Origin, accept'],
+    ['Origin, Accept', 'Origin, Accept'],
+    [['Origin', 'Cookie'], 'Origin, Cookie, accept'],
+    ['*', '*'],
+  ] as const) {
+    const server = fastify()
+    t.teardown(() => server.close())
+    server.get('/', async (_request, reply) => {
+      if (before !== undefined) reply.header('vary', before)
+      return addVary(reply, 'accept').send({})
+    })
+    t.equal([(await server.inject('/')).headers.vary].flat().join(', '), after, String(before))
+  }
 })

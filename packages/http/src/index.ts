@@ -1,14 +1,19 @@
 export {
+  addVary,
+  clientSignal,
   type Decoded,
   dateText,
   decimalText,
   encoded,
+  entityTag,
   enumText,
+  hasEntityTag,
   hexText,
   integer,
+  retryAfterMsOf,
+  retryAfterSeconds,
   timeText,
 } from './answers.js'
-export { clientSignal } from './client-signal.js'
 export { answerError, errorHandler, explainErrors, notFoundHandler } from './error-handler.js'
 export {
   BusyError,
@@ -27,6 +32,7 @@ export {
   OverloadedError,
   overloadWith,
   RateLimitError,
+  StoreUnavailableError,
   UnauthorizedError,
 } from './errors.js'
 export {
@@ -37,28 +43,31 @@ export {
   type OperatorRoute,
   operatorGuards,
   operatorRoute,
+  type RouteSecurity,
   refuseForeignPages,
   sameOriginOnly,
+  securedBy,
   servedUnderLoad,
   sideEffectingGet,
 } from './guards.js'
-export { addVary, entityTag, hasEntityTag, retryAfterMsOf, retryAfterSeconds } from './headers.js'
 export { clientErrorHandler, httpErrorOptions, httpErrors, type RequestError } from './http-errors.js'
+export { lazySchemas } from './lazy-schemas.js'
 export {
   asLayer1Failure,
   type Layer1FailureBody,
   layer1ErrorHandler,
   layer1FailureBody,
-} from './layer1-failure.js'
-export { lazySchemas } from './lazy-schemas.js'
-export { type AddressNetwork, addressNetwork, networkIds } from './network.js'
-export { operationError, operationResponses } from './operation-error.js'
-export { operationResult } from './operation-result.js'
+  operationError,
+  operationResponses,
+} from './operation-error.js'
 export {
+  type AddressNetwork,
+  addressNetwork,
   checkedLater,
   checkOptions,
   functionsByName,
   hasMethods,
+  networkIds,
   oneOf,
   operatorAccessRules,
   optionalInteger,
@@ -66,7 +75,17 @@ export {
   tokenText,
 } from './options.js'
 export { noteOperationIds, openScope, type PluginScope } from './plugin-scope.js'
-export { atMost, isWrongResult, portOutcome, portResult } from './port-results.js'
+export {
+  atMost,
+  checkedPort,
+  inTime,
+  isWrongResult,
+  operationResult,
+  portCall,
+  portLimitMs,
+  portOutcome,
+  portResult,
+} from './port-results.js'
 export {
   decimalParameter,
   hexParameter,
@@ -76,8 +95,6 @@ export {
   type QueryValue,
   readBy,
 } from './query.js'
-export { refusalLog } from './refusal-log.js'
-export { type RouteSecurity, securedBy } from './route-security.js'
 export {
   arrivalResponses,
   bodyResponses,
@@ -95,7 +112,7 @@ export {
   retryAfterHeader,
   unauthorizedBody,
 } from './schemas.js'
-export { limitedServer, type ServerLimits, serverLimits } from './server-limits.js'
+export { limitedServer, refusalLog, type ServerLimits, serverLimits, TurnQueue } from './server-limits.js'
 export { shareAnswers } from './share-answers.js'
 export {
   type BodyScope,
@@ -107,4 +124,3 @@ export {
   transactionBodyResponses,
   UnsupportedTypeError,
 } from './transaction-body.js'
-export { TurnQueue } from './turns.js'

@@ -102,23 +102,31 @@ t.test('a route for an operator says in the document of any host which token it 
   t.equal(paths['/nuts']?.get?.security, undefined)
 })
 
-t.test('answers as JSON Schema says on a host that serialises by another kind of schemas', async (t) => {
+t.test('is served as JSON Schema says on a host with schemas and answers of another kind', async (t) => {
   const server = host(t)
-  server.setSerializerCompiler(() => {
+  const foreign = () => {
     throw new Error('not a schema of this host')
-  })
+  }
+  server.setSerializerCompiler(foreign).setValidatorCompiler(foreign)
+  server.setReplySerializer((payload) => JSON.stringify({ data: payload }))
+  await server.register(swagger, { openapi, transform: foreign })
   await server.register(
     fp(
       async (scope, options: object) => {
         openScope(scope, 'shop', {}, options)
         const nut = { type: 'object', properties: { name: { type: 'string' } } }
-        scope.get('/nut', { schema: { response: { 200: nut } } }, async () => ({ name: 'hazel', price: 1 }))
+        const querystring = { type: 'object', properties: { price: { type: 'integer' } } }
+        const schema = { querystring, response: { 200: nut } }
+        scope.get('/nut', { schema }, async ({ query }) => ({ name: 'hazel', ...Object(query) }))
       },
       { name: 'shop', encapsulate: true },
     ),
   )
-  const answer = await server.inject('/nut')
+  const answer = await server.inject('/nut?price=1')
   t.same(answer.json(), { name: 'hazel' })
+  t.equal((await server.inject('/nut?price=x')).statusCode, 400)
+  const { paths } = server.swagger() as unknown as Document
+  t.match(paths['/nut']?.get, { parameters: [{ name: 'price' }] })
 })
 
 t.test('refuses an option that it does not have', async (t) => {

@@ -1,13 +1,22 @@
+import { AjvCompiler } from '@fastify/ajv-compiler'
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { TSchema } from '@sinclair/typebox'
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, RouteOptions } from 'fastify'
+import { watchHandler } from './error-handler.js'
 import { guardLast } from './guards.js'
-import { watchHandler } from './handler-watch.js'
 import { checkOptions } from './options.js'
 
 /** The parts of a Fastify instance that {@link openScope} needs. */
 export interface PluginScope
-  extends Pick<FastifyInstance, 'serializerCompiler' | 'setSerializerCompiler' | 'getSchemas'> {
+  extends Pick<
+    FastifyInstance,
+    | 'getSchemas'
+    | 'serializerCompiler'
+    | 'setReplySerializer'
+    | 'setSerializerCompiler'
+    | 'setValidatorCompiler'
+    | 'validatorCompiler'
+  > {
   readonly server: object
   readonly prefix: string
   addHook(name: 'onRoute', hook: (this: FastifyInstance, route: RouteOptions) => void): unknown
@@ -36,9 +45,10 @@ export function noteOperationIds(host: PluginScope): void {
 
 /**
  * Begins a plugin: checks its options by {@link checkOptions}, and keeps the operation ids of its routes
- * unique on the server: one that the server has already gets the prefix of the plugin behind it. Answers are
- * serialised as Fastify does it, whatever schemas the host's own compiler reads. `errorHandler` then answers
- * errors of the host's hooks as the host does, and a host's rate limit counts what guards refuse.
+ * unique on the server: one that the server has already gets the prefix of the plugin behind it. Requests are
+ * validated, and answers serialised, as Fastify does it, whatever compilers and serializer the host has set;
+ * the option `transform` of `@fastify/swagger` is not called. `errorHandler` then answers errors of the
+ * host's hooks as the host does, and a host's rate limit counts what guards refuse.
  *
  * @param scope the encapsulated instance that the plugin receives
  * @throws {TypeError} for an option that does not work, or does not exist
@@ -60,11 +70,9 @@ export function openScope(
   checkOptions(plugin, rules, options)
   const ids = idsOf(scope)
   Object.assign(scope, { [opened]: true })
-  if (scope.serializerCompiler !== undefined) {
-    const compile = SerializerSelector()(scope.getSchemas())
-    scope.setSerializerCompiler((route) => compile({ httpStatus: '', ...route }))
-  }
+  compileAsFastify(scope)
   scope.addHook('onRoute', (route) => {
+    route.config = { ...untransformed, ...route.config }
     watchHandler(route)
     guardLast(route)
     if (route.method === 'HEAD' || route.schema === undefined) return
@@ -73,6 +81,21 @@ export function openScope(
     const described = { operationId: unused(operationId, scope.prefix, ids) }
     route.schema = { ...route.schema, ...described }
   })
+}
+
+/** Config of a route whose schemas are those of JSON Schema: a host may have a transform for others. */
+const untransformed: FastifyContextConfig & { readonly swaggerTransform: false } = { swaggerTransform: false }
+
+/** Undoes what a host sets for schemas of another kind, such as those of Zod, and for its own answers. */
+function compileAsFastify(scope: PluginScope): void {
+  if (scope.serializerCompiler !== undefined) {
+    const compile = SerializerSelector()(scope.getSchemas())
+    scope.setSerializerCompiler((route) => compile({ httpStatus: '', ...route }))
+  }
+  if (scope.validatorCompiler !== undefined)
+    scope.setValidatorCompiler(AjvCompiler()({}, { customOptions: {}, plugins: [] }))
+  // Fastify's default, which its types do not name.
+  scope.setReplySerializer(null as never)
 }
 
 /** The id, or one made of it and the prefix if it is taken; takes it. */

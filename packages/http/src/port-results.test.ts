@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { expect, test } from 'vitest'
 import {
   atMost,
+  checkedPort,
   dateText,
   decimalText,
   encoded,
@@ -111,4 +112,13 @@ test('an answer that does not fit its schema is refused by the field of the port
       () => encoded(Answer, given as unknown as typeof answer, 'port.read'),
       `port.read() must resolve to Answer: ${fault}`,
     )
+})
+
+test('a checked port answers later, and names what does not fit; undefined may be allowed', async () => {
+  const results = { count: Type.Integer({ title: 'a number' }), last: Type.Optional(Type.String()) }
+  const port = checkedPort('stock', { count: (given: unknown) => given, last: () => undefined }, results)
+  expect(await Promise.all([port.count(1), port.last()])).toEqual([1, undefined])
+  await expect(port.count(undefined)).rejects.toThrow(
+    'stock.count() must resolve to a number: Expected integer',
+  )
 })

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { shareAnswers } from './share-answers.js'
 
 function counter() {
@@ -60,17 +60,26 @@ test('the oldest of too many answers makes room', async () => {
 })
 
 test('an answer that is still read stays, and the timer of what makes room ends', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
   const share = shareAnswers<number>(60_000)
-  const read = counter()
   let answer: (value: number) => void = () => {}
   const slow = share('slow', () => new Promise<number>((resolve) => (answer = resolve)))
-  const cleared = vi.spyOn(globalThis, 'clearTimeout')
   for (let key = 0; key < 100; key++) await share(String(key), async () => key)
-  expect(cleared).toHaveBeenCalledTimes(1)
-  expect(cleared).toHaveBeenCalledWith(expect.anything())
-  cleared.mockRestore()
-  const shared = share('slow', read)
+  expect(vi.getTimerCount(), 'of 99 answers, and of the read').toBe(100)
+  const shared = share('slow', () => 1)
   answer(7)
   expect(await Promise.all([slow, shared])).toEqual([7, 7])
-  expect(await share('0', read)).toBe(1)
+  expect(await share('0', () => 1)).toBe(1)
+})
+
+test('a read that never ends is a 503, and is not shared for ever; one may answer at once', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const share = shareAnswers<number>(500)
+  const readers = [1, 2].map(() => share('a', () => new Promise<number>(() => undefined)))
+  const answers = Promise.allSettled(readers)
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect(await answers).toMatchObject(Array(2).fill({ reason: { code: 'STORE_UNAVAILABLE' } }))
+  expect(await share('a', () => 1)).toBe(1)
 })

@@ -1,3 +1,5 @@
+import { inTime, portLimitMs } from './port-results.js'
+
 /** The most answers that are kept; the oldest makes room, those that are read already first. */
 const maxAnswers = 100
 
@@ -13,7 +15,7 @@ interface Answer<T> {
 /**
  * Shares answers among all who ask for the same: calls with the same key within `freshMs` get one answer. An
  * answer was never read more than `freshMs` before its call, however long the read takes: later calls wait
- * for the next one. A failure is not kept.
+ * for the next one. A failure is not kept; a read of more than 30 seconds is one.
  *
  * @param freshMs milliseconds; 0: only calls during a read share it
  * @returns reads the answer under a key, or what another call read
@@ -24,7 +26,7 @@ interface Answer<T> {
  * fastify.get('/overview', () => share('', readOverview))
  * ```
  */
-export function shareAnswers<T>(freshMs: number): (key: string, read: () => Promise<T>) => Promise<T> {
+export function shareAnswers<T>(freshMs: number): (key: string, read: () => T | Promise<T>) => Promise<T> {
   const answers = new Map<string, Answer<T>>()
 
   function makeRoom(): void {
@@ -49,7 +51,8 @@ export function shareAnswers<T>(freshMs: number): (key: string, read: () => Prom
       clearTimeout(known.timer)
       answers.delete(key)
     }
-    const answer: Answer<T> = { since: performance.now(), asked: read() }
+    const asked = inTime('read', portLimitMs, (async () => read())())
+    const answer: Answer<T> = { since: performance.now(), asked }
     makeRoom()
     answers.set(key, answer)
     const isKept = () => answers.get(key) === answer

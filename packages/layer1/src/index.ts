@@ -18,9 +18,15 @@ export {
   type BlockfrostOptions,
   createBlockfrostLayer1,
 } from './providers/blockfrost/create-blockfrost-layer1.js'
-export { createDevnetLayer1 } from './providers/devnet/create-devnet-layer1.js'
-export type * from './providers/devnet/devnet-port.js'
-export type { ChainPoint, DevnetSubmission, PortEvaluation } from './providers/devnet/devnet-port.js'
+export {
+  type ChainPoint,
+  createDevnetLayer1,
+  type DevnetFault,
+  type DevnetOperation,
+  type DevnetPort,
+  type DevnetSubmission,
+  type PortEvaluation,
+} from './providers/devnet/create-devnet-layer1.js'
 export { createKupmiosLayer1, type KupmiosOptions } from './providers/kupmios/create-kupmios-layer1.js'
 export { type Layer1Reads, type SharedReads, type SharedReadsOptions, shareReads } from './shared-reads.js'
 export type * from './types.js'
@@ -31,5 +37,10 @@ export {
   type ScriptAuthorityOptions,
   scriptAuthority,
 } from './wallet/authority.js'
-export { missingInputs } from './wallet/missing-inputs.js'
-export { type BuildOptions, openWallet, type Wallet, type WalletOptions } from './wallet/open-wallet.js'
+export {
+  type BuildOptions,
+  missingInputs,
+  openWallet,
+  type Wallet,
+  type WalletOptions,
+} from './wallet/open-wallet.js'

@@ -2,8 +2,7 @@ import { BytesMap, BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
 import { decodeTransaction, type OutputReference, type Transaction } from '@ratatosk/ledger'
 import { isLayer1Error } from './errors.js'
 import type { CallOptions, Layer1 } from './types.js'
-import { missingInputs } from './wallet/missing-inputs.js'
-import type { Wallet } from './wallet/open-wallet.js'
+import { missingInputs, type Wallet } from './wallet/open-wallet.js'
 
 /** A signed transaction. */
 export interface OutboxTransaction {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import pThrottle from 'p-throttle'
-import { unlessAborted } from './http/bounded.js'
+import { unlessAborted } from './http/limits.js'
 import type { CallOptions, Layer1 } from './types.js'
 
 /** The reads of a {@link Layer1} that clients trigger. */

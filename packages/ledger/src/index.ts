@@ -1,7 +1,11 @@
 export { blake2b160, blake2b224, blake2b256, verifySignature } from '#crypto'
-export { decodeBech32Address, encodeBech32Address } from './address/bech32.js'
-export { decodeAddress } from './address/decode.js'
-export { keyAddress, scriptAddress } from './address/shelley.js'
+export {
+  decodeAddress,
+  decodeBech32Address,
+  encodeBech32Address,
+  keyAddress,
+  scriptAddress,
+} from './address/address.js'
 export type {
   Address,
   ByronAddress,
@@ -23,8 +27,8 @@ export {
   ScriptsNotRunError,
 } from './errors.js'
 export { parseProtocolParameters } from './parameters/parse.js'
-export { forecastHorizon, safeZone, slotToTime, timeToSlot } from './parameters/slots.js'
 export type { ProtocolParameters, Rational, SlotConfig } from './parameters/types.js'
+export { forecastHorizon, safeZone, slotToTime, timeToSlot } from './parameters/types.js'
 export type { RuleContext, UtxoView } from './rules/context.js'
 export {
   type AppliedTransaction,
@@ -36,15 +40,18 @@ export {
   type NetProduced,
   type NetSpent,
 } from './rules/effects.js'
-export { validatePart } from './rules/encoding.js'
 export type { Failures, Json, Predicate, PredicateFailure } from './rules/predicates.js'
-export { validateMint, validateProfile, validateProfileOfInputs } from './rules/profile.js'
-export { profileLimits } from './rules/profile-limits.js'
-export { type RedeemerFault, redeemerFaults } from './rules/redeemer-faults.js'
-export { isRetriable } from './rules/retry.js'
+export { isRetriable } from './rules/predicates.js'
+export {
+  profileLimits,
+  validateMint,
+  validatePart,
+  validateProfile,
+  validateProfileOfInputs,
+} from './rules/profile.js'
 export { type RedeemerTarget, redeemerTargets } from './rules/script-use.js'
 export { minimumFee, minimumLovelace, referenceScriptsFee, transactionSize } from './rules/utxo.js'
-export { type PhaseTwo, validateScripts } from './rules/utxos.js'
+export { type PhaseTwo, type RedeemerFault, redeemerFaults, validateScripts } from './rules/utxos.js'
 export {
   type CostModels,
   languageViews,
@@ -60,6 +67,7 @@ export {
   validateStateless,
   validateUnsigned,
 } from './rules/validate.js'
+export { metadataLabels } from './transaction/auxiliary-data.js'
 export {
   decodeLayer1Output,
   decodeLayer1Transaction,
@@ -67,9 +75,12 @@ export {
   decodeTransaction,
   decodeTransactionBody,
   decodeTransactionOutput,
+  decodeUtxo,
+  encodeUtxo,
   layer1Limits,
+  transactionIdOf,
 } from './transaction/decode.js'
-export { metadataLabels } from './transaction/metadata.js'
+export { splitUnit } from './transaction/output.js'
 export {
   byReference,
   decodeOutputReference,
@@ -77,7 +88,4 @@ export {
   outputReferenceKey,
 } from './transaction/output-reference.js'
 export { scriptHash } from './transaction/script/script.js'
-export { transactionIdOf } from './transaction/transaction-id.js'
 export type * from './transaction/types.js'
-export { decodeUtxo, encodeUtxo } from './transaction/utxo.js'
-export { splitUnit } from './transaction/value.js'

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { toHex } from '@ratatosk/cbor'
 import {
   atMost,
+  HttpError,
   hasMethods,
   hexParameter,
   InvalidParameterError,
@@ -19,18 +20,10 @@ import {
   readBy,
   sideEffectingGet,
 } from '@ratatosk/http'
-import type { BlockCount, OperationResult } from '@ratatosk/ports'
+import type { BlockCount, Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { RootExistsError } from './errors.js'
-import {
-  type BlockCounts,
-  type Globals,
-  type OperationsRunner,
-  type OperatorOperation,
-  operations,
-} from './ports.js'
 import {
   type Committed,
   commitSchema,
@@ -52,9 +45,68 @@ import {
   retireSchema,
 } from './schemas.js'
 
+/** The operations of this plugin. `@ratatosk/state-queue` serves the remaining one, `repair`. */
+const operations = [
+  'init',
+  'commit',
+  'merge',
+  'reset',
+  'remove',
+  'register',
+  'retire',
+  'release',
+] as const satisfies readonly Operation[]
+
+/** One of {@link operations}. */
+export type OperatorOperation = (typeof operations)[number]
+
+/** Runs operations, one at a time. */
+export interface OperationsRunner {
+  /**
+   * Runs one operation to its end. Every foreseen outcome is a result; rejects on unexpected failures only.
+   *
+   * @param details for `remove`: the block
+   */
+  run(operation: OperatorOperation, details?: OperationDetails): Promise<OperationResult>
+}
+
+/** Source of `GET /logBlocksTxsDB`. */
+export interface BlockCounts {
+  /** At most `limit` of the newest blocks, in the order in which they are to be logged. */
+  counts(limit: number): Promise<readonly BlockCount[]>
+}
+
+/** Source of `GET /logGlobals`. */
+export interface Globals {
+  /**
+   * The node's in-memory state, as a value or a promise. It is logged in full, so it must not contain
+   * secrets.
+   */
+  snapshot(): unknown
+}
+
+type RootExists = Extract<OperationResult, { kind: 'root-exists' }>
+
+/** 409: a root unit exists already; the body says where. `code` is `OPERATOR_ROOT_EXISTS`. */
+export class RootExistsError extends HttpError {
+  constructor({ rootUnit, stateQueueAddress, count, outRefs }: RootExists) {
+    const message =
+      count === 1
+        ? 'The state queue is already initialised: this is its root unit'
+        : `There are ${count} root units instead of one: run /stateQueue/repair-root-units, then /init`
+    super(409, 'OPERATOR_ROOT_EXISTS', message, {
+      bodyFields: { rootUnit, stateQueueAddress, count, outRefs },
+    })
+  }
+}
+
+/** Whether a caught value is a {@link RootExistsError}; works across copies of this package. */
+export function isRootExistsError(value: unknown): value is RootExistsError {
+  return value instanceof Error && value.name === 'RootExistsError'
+}
+
 export type { BlockCount, Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
-export { isRootExistsError, RootExistsError } from './errors.js'
-export type { BlockCounts, Globals, OperationsRunner, OperatorOperation } from './ports.js'
+
 export {
   BlocksLogged,
   Committed,

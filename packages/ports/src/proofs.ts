@@ -9,12 +9,16 @@ export type Against =
 
 /** A proof against a root that layer 1 holds. */
 export interface HeldProof {
-  /** 28 bytes; zeros for the state before the first block. */
-  readonly headerHash: Uint8Array
-  /** Plutus data CBOR of the ten fields; undefined before the first block. */
-  readonly header: Uint8Array | undefined
-  /** Undefined before the first block. */
-  readonly height: bigint | undefined
+  /** Its header has the root; undefined for the state before the first block. */
+  readonly block:
+    | {
+        /** 28 bytes. */
+        readonly headerHash: Uint8Array
+        /** Plutus data CBOR of the ten fields. */
+        readonly header: Uint8Array
+        readonly height: bigint
+      }
+    | undefined
   /** 32 bytes. */
   readonly root: Uint8Array
   readonly key: Uint8Array

@@ -1,10 +1,12 @@
 /** The finding about a block that a watcher disputes. */
 export interface VerdictFinding {
-  /** 28 bytes. */
-  readonly headerHash: Uint8Array
-  readonly height: bigint
-  /** Blake2b-224 of the operator's verification key, 28 bytes. */
-  readonly operatorKey: Uint8Array
+  readonly block: {
+    /** 28 bytes. */
+    readonly headerHash: Uint8Array
+    readonly height: bigint
+    /** Blake2b-224 of the operator's verification key, 28 bytes. */
+    readonly operatorKey: Uint8Array
+  }
   /**
    * `unavailable`: no one serves its body; `valid`: that came, and breaks no rule; `invalid`: a rule is
    * broken; `unprovable`: and no policy can prove it on layer 1; `removing`: transactions are sent;
@@ -14,8 +16,7 @@ export interface VerdictFinding {
   /** The broken rule, or what is missing, for people. */
   readonly reason: string
   /** The policy that proves the fraud, and the fraud; absent until one is found. */
-  readonly policy?: string
-  readonly fraud?: string
+  readonly proof?: { readonly policy: string; readonly fraud: string }
 }
 
 /** A layer-1 transaction of a watcher. */

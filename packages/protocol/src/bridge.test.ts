@@ -17,13 +17,11 @@ import {
   toOutput,
 } from '@ratatosk/ledger/builder'
 import { constr, decodePlutusData, encodePlutusData } from '@ratatosk/ledger/plutus-data'
-import { afterEach, describe, expect, it } from 'vitest'
-import { readBridge } from './bridge.js'
+import { describe, expect, it } from 'vitest'
+import { readBridge, readWithdrawal, withdrawalFault } from './bridge.js'
 import { buildDeposit, draftDeposit } from './deposit-drafts.js'
 import { payWithdrawals, tidyDeposits } from './payout-drafts.js'
 import { commitBlock, mergeBlock } from './queue-drafts.js'
-import { openBridge, owing, withdrawalOutput } from './test/bridge-scene.js'
-import { openJudge } from './test/judge.js'
 import {
   bridgedContracts,
   bridgedPolicy,
@@ -33,19 +31,10 @@ import {
   evaluator,
   keys,
   nextHeader,
+  openJudge,
   root,
 } from './test/protocol-scene.js'
-import { readWithdrawal, withdrawalFault } from './withdrawals.js'
-
-const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
-async function open() {
-  const scene = await openBridge()
-  closing.push(() => scene.devnet.close())
-  return scene
-}
+import { openBridge, owing, withdrawalOutput } from './test/scenes.js'
 
 const bridge = bridgedContracts.bridge!
 const datum = encodePlutusData(constr(0, 1n, new Uint8Array(40).fill(3)))
@@ -57,7 +46,7 @@ const refusal = (message: string) =>
 
 describe('a deposit', () => {
   it('has the output that it becomes, and is found once no other of its time can follow', async () => {
-    const { deposit, events, request, slots, devnet, clock } = await open()
+    const { deposit, events, request, slots, devnet, clock } = await openBridge()
     const assets = assetsOf({ '': 5n, bb: 6n, aabb: 7n })
     const inline = { kind: 'inline', data: datum } as const
     const validUntil = devnet.currentSlot() + 10n
@@ -91,7 +80,7 @@ describe('a deposit', () => {
   })
 
   it('holds 99 assets, and is built of several inputs, or of one that just suffices', async () => {
-    const { deposit, events, run, wallet, layer1, scene, request } = await open()
+    const { deposit, events, run, wallet, layer1, scene, request } = await openBridge()
     const names = Array.from(
       { length: 99 },
       (_, place) => 'ab'.repeat(place % 30) + place.toString(16).padStart(4, '0'),
@@ -119,7 +108,7 @@ describe('a deposit', () => {
   })
 
   it('is refused by the draft if it is malformed', async () => {
-    const { request, wallet, layer1 } = await open()
+    const { request, wallet, layer1 } = await openBridge()
     const [firstInput] = await layer1.utxosAt(wallet.address)
     const draft = (change: Parameters<typeof request>[0]) =>
       draftDeposit(bridgedContracts, { ...request(change), firstInput: firstInput! })
@@ -140,7 +129,7 @@ describe('a deposit', () => {
   })
 
   it('is refused by the policy with another id, time, hash, address or place', async () => {
-    const { scene, request, wallet, layer1 } = await open()
+    const { scene, request, wallet, layer1 } = await openBridge()
     const refuses = openJudge(scene, keys)
     const utxos = await layer1.utxosAt(wallet.address)
     const [firstInput, ...others] = [...utxos].sort((a, b) =>
@@ -178,7 +167,7 @@ describe('withdrawals', () => {
   ]
 
   it('are owed by a merge, paid from deposits and reserves, and the last payment ends it', async () => {
-    const opened = await open()
+    const opened = await openBridge()
     const { deposit, merge, state, run, otherWallet, referenceScripts, scene, layer1 } = opened
     await deposit({ assets: assetsOf({ bb: 6n, aabb: 1n }) })
     const map = owing(outputs)
@@ -236,7 +225,7 @@ describe('withdrawals', () => {
   })
 
   it('are paid in any number of transactions, whatever assets the treasury holds', async () => {
-    const { deposit, merge, state, run, referenceScripts, wallet } = await open()
+    const { deposit, merge, state, run, referenceScripts, wallet } = await openBridge()
     const names = Array.from({ length: 60 }, (_, place) => place.toString(16).padStart(4, '0'))
     const many = assetsOf(Object.fromEntries(names.map((name) => [name, 5n])))
     const mint = [{ policy: bridgedPolicy, assets: many.get(bridgedPolicy)! }]
@@ -272,7 +261,7 @@ describe('withdrawals', () => {
   })
 
   it('are not paid from deposits that may not be confirmed, which tidying needs too', async () => {
-    const { deposit, merge, state, queue, registry, run, referenceScripts, devnet } = await open()
+    const { deposit, merge, state, queue, registry, run, referenceScripts, devnet } = await openBridge()
     const map = owing(outputs.slice(1, 2))
     await merge({ withdrawalsRoot: map.root })
     await deposit()
@@ -301,7 +290,7 @@ describe('withdrawals', () => {
   })
 
   it('of a block need the registry and a bridge when it is merged', async () => {
-    const { scene, queue, clock, devnet, slots, referenceScripts } = await open()
+    const { scene, queue, clock, devnet, slots, referenceScripts } = await openBridge()
     const { header } = await commit(scene, referenceScripts, { withdrawalsRoot: root(4) })
     clock.time = Number(header.endTime + bridgedContracts.parameters.maturityWindow)
     const merge = { queue: await queue(), slot: devnet.currentSlot(), slots, referenceScripts }
@@ -318,7 +307,8 @@ describe('withdrawals', () => {
 
 describe('a commit that names deposits', () => {
   it('is valid only while they are there', async () => {
-    const { scene, deposit, state, queue, registry, slots, devnet, referenceScripts, wallet } = await open()
+    const { scene, deposit, state, queue, registry, slots, devnet, referenceScripts, wallet } =
+      await openBridge()
     await deposit()
     const { deposits } = await state()
     scene.nextTurn()
@@ -377,7 +367,7 @@ describe('readBridge', () => {
   })
 
   it('takes a deposit that holds something else than it states as a stray', async () => {
-    const { deposit, state } = await open()
+    const { deposit, state } = await openBridge()
     await deposit()
     const [found] = (await state()).deposits
     const { output, reference } = found!.utxo

@@ -20,9 +20,8 @@ import {
   isWalletError,
   type TransactionDraft,
 } from '@ratatosk/ledger/builder'
-import { areBridged, bridgeOf, paysBridge } from './bridge.js'
+import { areBridged, bridgeOf, isPaymentAddress, paysBridge } from './bridge.js'
 import { type Contracts, inOrder, provideScripts } from './contracts.js'
-import { isPaymentAddress } from './withdrawals.js'
 
 /** A deposit to be made. */
 export interface DepositRequest {

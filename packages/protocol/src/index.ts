@@ -1,11 +1,17 @@
 export {
+  type BridgeEvents,
+  type BridgeReading,
   type BridgeState,
   type DepositOutput,
+  type EventReads,
+  openEventSource,
   paysBridge,
   readBridge,
+  readWithdrawal,
   type Settlement,
+  type Withdrawal,
+  withdrawalFault,
 } from './bridge.js'
-export { burnElements, dustOf, maxBurnedElements } from './burn-drafts.js'
 export {
   administratorAddress,
   type Bridge,
@@ -33,21 +39,16 @@ export {
   draftDeposit,
 } from './deposit-drafts.js'
 export { isProtocolError, ProtocolError, type ProtocolErrorCode } from './errors.js'
-export { type BridgeEvents, type BridgeReading, type EventReads, openEventSource } from './event-source.js'
-export {
-  type OpenQuestion,
-  type QuestionSurvey,
-  readQuestions,
-  surveyQuestions,
-  unreadLine,
-} from './open-questions.js'
 export {
   type OwedWithdrawal,
+  type Payout,
   type ProvenWithdrawal,
+  payWithdrawals,
   type TakenWithdrawals,
+  type Tidying,
   takeOwed,
-} from './owed-map.js'
-export { type Payout, payWithdrawals, type Tidying, tidyDeposits } from './payout-drafts.js'
+  tidyDeposits,
+} from './payout-drafts.js'
 export { type Commit, commitBlock, initQueue, initRollup, type Merge, mergeBlock } from './queue-drafts.js'
 export {
   initRegistry,
@@ -59,7 +60,10 @@ export {
   type Validity,
 } from './registry-drafts.js'
 export {
+  burnElements,
+  dustOf,
   holdsVerdict,
+  maxBurnedElements,
   maxPrunedBlocks,
   pruneBlocks,
   type RemovalByVerdict,
@@ -84,22 +88,24 @@ export {
   type Answering,
   type Asking,
   answerQuestion,
+  answersPerHour,
   askQuestions,
   endQuestion,
-  mostInAsking,
-  mostInReclaim,
-  type Reclaiming,
-  reclaimQuestions,
-  rewardOf,
-  staleFrom,
-} from './summons-drafts.js'
-export {
-  answersPerHour,
   largestBond,
   leastPenalty,
   leastReserve,
   lostBehind,
+  mostInAsking,
+  mostInReclaim,
+  type OpenQuestion,
   patienceOf,
+  type QuestionSurvey,
+  type Reclaiming,
+  readQuestions,
+  reclaimQuestions,
+  rewardOf,
+  staleFrom,
   summonsTerms,
-} from './summons-terms.js'
-export { readWithdrawal, type Withdrawal, withdrawalFault } from './withdrawals.js'
+  surveyQuestions,
+  unreadLine,
+} from './summons.js'

@@ -6,7 +6,7 @@ import {
   encodeSettle,
   leastMerged,
 } from '@ratatosk/contracts'
-import type { Assets, Utxo } from '@ratatosk/ledger'
+import { type Assets, blake2b256, type Utxo } from '@ratatosk/ledger'
 import {
   addAssets,
   addValue,
@@ -18,13 +18,20 @@ import {
   type TransactionDraft,
   toValue,
 } from '@ratatosk/ledger/builder'
-import { bridgeOf, type DepositOutput, readBridge, type Settlement, withoutPolicy } from './bridge.js'
+import { type Proof, proofToCbor, type Trie, type TrieView } from '@ratatosk/trie'
+import {
+  bridgeOf,
+  type DepositOutput,
+  datumOfPayment,
+  readBridge,
+  readWithdrawal,
+  type Settlement,
+  withoutPolicy,
+} from './bridge.js'
 import { type Bridge, type Contracts, provideScripts } from './contracts.js'
-import type { ProvenWithdrawal } from './owed-map.js'
+import { isEmptyRoot } from './queue-drafts.js'
 import type { RegistryElement } from './registry-drafts.js'
-import { isEmptyRoot } from './settlement-drafts.js'
 import { continueElement, type RootElement } from './state-queue.js'
-import { datumOfPayment, readWithdrawal } from './withdrawals.js'
 
 /** The inputs of a payout. */
 export interface Payout {
@@ -210,6 +217,61 @@ function groupsOf(assets: Assets, most: number): Assets[] {
     groups.push(toValue(sum).assets)
   }
   return groups
+}
+
+/** An output that has left layer 2. */
+export interface OwedWithdrawal {
+  /** CBOR. */
+  readonly outref: Uint8Array
+  /** CBOR. */
+  readonly output: Uint8Array
+}
+
+/** One that is to be paid, with the proof that it is owed. */
+export interface ProvenWithdrawal extends OwedWithdrawal {
+  /** For the map without the entries before it, as `proofToCbor` of `@ratatosk/trie` writes it. */
+  readonly proof: Uint8Array
+  /** The children of the last branch on the way to it, if the proof ends there. */
+  readonly children?: Uint8Array
+}
+
+/** Entries of a map, and the map without them: the parts of a payout that come from it. */
+export interface TakenWithdrawals {
+  readonly entries: ProvenWithdrawal[]
+  /** 32 bytes. */
+  readonly rootAfter: Uint8Array
+}
+
+/**
+ * Takes entries out of the map of a settlement, in this order, for `payWithdrawals`.
+ *
+ * @param map the outputs that left by its block, without those paid: reference CBOR → output CBOR
+ * @throws TrieError `TRIE_KEY_MISSING` if one is not owed
+ */
+export function takeOwed(map: Trie, wanted: readonly OwedWithdrawal[]): TakenWithdrawals {
+  const entries = wanted.map(({ outref, output }) => {
+    const proven = { outref, output, ...proveOwed(map, outref) }
+    map.delete(outref)
+    return proven
+  })
+  return { entries, rootAfter: Uint8Array.from(map.root) }
+}
+
+/** Proves that an output is owed. @param map before the output is paid */
+function proveOwed(
+  map: TrieView,
+  key: Uint8Array,
+): { readonly proof: Uint8Array; readonly children?: Uint8Array } {
+  const steps = map.prove(key)
+  const last = lastBranch(map, key, steps)
+  return { proof: proofToCbor(steps), ...(last && { children: last }) }
+}
+
+function lastBranch(map: TrieView, key: Uint8Array, steps: Proof): Uint8Array | undefined {
+  if (steps.at(-1)?.type !== 'branch') return undefined
+  const depth = steps.slice(0, -1).reduce((above, { skip }) => above + skip + 1, 0)
+  const node = map.nodeAt(blake2b256(key), depth)
+  return node?.kind === 'branch' ? node.children : undefined
 }
 
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)

@@ -1,12 +1,12 @@
 import { toHex } from '@ratatosk/cbor'
 import { endOfTurn, operatorInTurn } from '@ratatosk/contracts'
 import { slotToTime } from '@ratatosk/ledger'
-import { afterEach, describe, expect, it } from 'vitest'
-import { burnElements } from './burn-drafts.js'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { takeOverAfterOf } from './contracts.js'
 import { commitBlock, initQueue, mergeBlock } from './queue-drafts.js'
 import { registerOperator, releaseBond, retireOperator } from './registry-drafts.js'
-import { removeBlock } from './removal-drafts.js'
+import { burnElements, removeBlock } from './removal-drafts.js'
 import { allElements } from './state-queue.js'
 import {
   begin,
@@ -22,16 +22,7 @@ import {
   stateAt,
   turnLength,
 } from './test/protocol-scene.js'
-
-const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
-async function openClosedAfter() {
-  const scene = await openScene()
-  closing.push(() => scene.devnet.close())
-  return scene
-}
+import { openClosedAfter } from './test/scenes.js'
 
 describe('the protocol on a devnet', () => {
   it.each([
@@ -270,4 +261,39 @@ describe('the protocol on a devnet', () => {
       expect.objectContaining({ code: 'WALLET_INVALID_DRAFT' }),
     )
   })
+})
+
+it('any sequence of commits and merges keeps the list equal to a model', async () => {
+  const step = fc.constantFrom('commit' as const, 'merge' as const)
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 8, size: 'max' }), async (steps) => {
+      const scene = await openScene()
+      try {
+        const { devnet, run, queue, slots } = scene
+        const referenceScripts = await begin(scene, true)
+        let confirmed = (await queue()).roots[0]!.datum.state.headerHash
+        const waiting: Uint8Array[] = []
+        for (const kind of steps) {
+          if (kind === 'commit') waiting.push((await commit(scene, referenceScripts)).headerHash)
+          else {
+            scene.nextTurn()
+            const merge = { queue: await queue(), slot: devnet.currentSlot(), slots, referenceScripts }
+            const oldest = waiting.shift()
+            if (oldest === undefined) expect(() => mergeBlock(contracts, merge)).toThrow('no block')
+            else {
+              await run(mergeBlock(contracts, merge))
+              confirmed = oldest
+            }
+          }
+          const { roots, blocks, strays, fault } = await queue()
+          expect(blocks.map(({ headerHash }) => headerHash)).toEqual(waiting)
+          expect(roots.map(({ datum }) => datum.state.headerHash)).toEqual([confirmed])
+          expect({ strays, fault }).toEqual({ strays: [], fault: undefined })
+        }
+      } finally {
+        await scene.devnet.close()
+      }
+    }),
+    { numRuns: Number(process.env.LAYER1_PROPERTY_RUNS ?? 8) },
+  )
 })

@@ -4,12 +4,15 @@ import {
   type ConfirmedState,
   countingOperators,
   encodeBlockDatum,
+  encodeBridgeDatum,
   encodeQueueAction,
   encodeRootDatum,
+  encodeSettle,
   endOfTurn,
   isRenounced,
   operatorInTurn,
   type RegisteredOperator,
+  settlementAda,
 } from '@ratatosk/contracts'
 import { type Assets, type SlotConfig, slotToTime, splitUnit, timeToSlot, type Utxo } from '@ratatosk/ledger'
 import {
@@ -18,10 +21,15 @@ import {
   invalidDraft,
   type TransactionDraft,
 } from '@ratatosk/ledger/builder'
-import { administratorSigners, type Contracts, provideScripts, takeOverAfterOf } from './contracts.js'
+import {
+  administratorSigners,
+  type Contracts,
+  provideScripts,
+  type ScriptPlace,
+  takeOverAfterOf,
+} from './contracts.js'
 import { ProtocolError } from './errors.js'
 import { type RegistryElement, setQueue, startRegistry } from './registry-drafts.js'
-import { settle } from './settlement-drafts.js'
 import { firstSlotFrom } from './slots.js'
 import {
   continueElement,
@@ -257,4 +265,46 @@ function refuseOutOfTurn({ parameters }: Contracts, { registry, header, slot, sl
 
 function tokenOf(policy: string, name: string): Assets {
   return new Map([[policy, new Map([[name, 1n]])]])
+}
+
+/** The root of a map without entries is 32 zero bytes. */
+export const isEmptyRoot = (root: Uint8Array): boolean => root.every((byte) => byte === 0)
+
+/** The parts that a merge adds if outputs leave by the block. */
+interface Settling {
+  readonly scripts: readonly Pick<ScriptPlace, 'script'>[]
+  readonly referenceInputs: readonly Utxo[]
+  readonly mint: readonly DraftMint[]
+  readonly outputs: readonly DraftOutput[]
+  readonly price: bigint
+}
+
+/** The settlement that owes what leaves by a block; undefined if nothing does. */
+function settle(
+  { bridge }: Contracts,
+  { withdrawalsRoot, endTime }: Header,
+  headerHash: Uint8Array,
+  registry: RegistryElement | undefined,
+): Settling | undefined {
+  if (isEmptyRoot(withdrawalsRoot)) return undefined
+  if (bridge === undefined)
+    throw invalidDraft('outputs leave by the block, and these contracts have no bridge')
+  if (registry === undefined) throw invalidDraft('outputs leave by the block: the registry is needed')
+  const { place } = bridge
+  const assets = new Map([[toHex(headerHash), 1n]])
+  const data = encodeBridgeDatum({ kind: 'settlement', root: withdrawalsRoot, time: endTime })
+  return {
+    scripts: [place],
+    referenceInputs: [registry.utxo],
+    mint: [{ policy: place.policy, assets, redeemer: encodeSettle() }],
+    outputs: [
+      {
+        address: place.address,
+        lovelaceAtLeast: BigInt(settlementAda),
+        assets: new Map([[place.policy, assets]]),
+        datum: { kind: 'inline', data },
+      },
+    ],
+    price: BigInt(settlementAda),
+  }
 }

@@ -5,19 +5,21 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { registerOperator, slashOperator } from './registry-drafts.js'
 import { pruneBlocks, type RemovalByVerdict, removeBlock, removeInvalidBlock } from './removal-drafts.js'
 import { type BlockElement, spendElement } from './state-queue.js'
-import { openJudge } from './test/judge.js'
 import {
   begin,
   bond,
   commit,
   commitInTurn,
   contracts,
+  convict,
+  invalidRoot,
   keys,
+  openJudge,
   openScene,
   operator,
   otherKeys,
+  verdictPolicy,
 } from './test/protocol-scene.js'
-import { convict, invalidRoot, verdictPolicy } from './test/verdict-policy.js'
 
 const { queue: queueScript, registry: registryScript } = contracts.scripts
 const invalid = { transactionsRoot: invalidRoot }

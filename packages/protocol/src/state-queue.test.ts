@@ -2,21 +2,25 @@ import { blockVersion, type Header, headerHash } from '@ratatosk/block'
 import { fromHex } from '@ratatosk/cbor'
 import { encodeBlockDatum } from '@ratatosk/contracts'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { burnElements, maxBurnedElements } from './burn-drafts.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inOrder } from './contracts.js'
 import { commitBlock, initQueue, mergeBlock } from './queue-drafts.js'
+import { burnElements, maxBurnedElements } from './removal-drafts.js'
 import { allElements, readStateQueue, type StateQueue } from './state-queue.js'
-import { openJudge } from './test/judge.js'
-import { begin, commit, contracts, keys, nextHeader, openScene, root } from './test/protocol-scene.js'
+import {
+  begin,
+  commit,
+  contracts,
+  keys,
+  nextHeader,
+  openJudge,
+  openScene,
+  root,
+} from './test/protocol-scene.js'
+import { openClosedAfter } from './test/scenes.js'
 
-const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
 async function openBegun() {
-  const scene = await openScene()
-  closing.push(() => scene.devnet.close())
+  const scene = await openClosedAfter()
   const referenceScripts = await begin(scene, true)
   return { ...scene, scene, referenceScripts }
 }

@@ -1,5 +1,4 @@
 export { openQueueBackend } from './backend/open-queue-backend.js'
-export type { PGliteInstance, StatementResult, Statements } from './backend/pglite-pool.js'
 export { isQueueError, QueueError, type QueueErrorCode, type QueueErrorOptions } from './errors.js'
 export { type QueuedTransaction, type QueuedTransactions, queuedCbor } from './submissions/job.js'
 export {
@@ -28,7 +27,10 @@ export type {
   JobQueueOptions,
   JobWorker,
   JobWorkerOptions,
+  PGliteInstance,
   QueueBackend,
   QueueBackendOptions,
   QueueWarning,
+  StatementResult,
+  Statements,
 } from './types.js'

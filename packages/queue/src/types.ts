@@ -9,7 +9,6 @@ import type {
   Worker,
   WorkerOptions,
 } from 'bullmq'
-import type { PGliteInstance } from './backend/pglite-pool.js'
 
 /** BullMQ's `Queue`, on any backend. */
 export type JobQueue<Data, Result = void> = Queue<
@@ -50,6 +49,22 @@ export interface CommonOptions {
    * job data.
    */
   readonly onError?: (error: Error) => void
+}
+
+export interface StatementResult<T> {
+  rows: T[]
+  affectedRows?: number
+}
+
+export interface Statements {
+  query<T>(sql: string, parameters?: unknown[]): Promise<StatementResult<T>>
+  exec(sql: string): Promise<StatementResult<Record<string, unknown>>[]>
+}
+
+/** The methods of `PGlite` that the queue uses; `new PGlite(…)` satisfies it. */
+export interface PGliteInstance extends Statements {
+  transaction<T>(work: (transaction: Statements & { rollback(): Promise<void> }) => Promise<T>): Promise<T>
+  listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>
 }
 
 /** Options of {@link openQueueBackend}, by the kind of store. */

@@ -7,9 +7,18 @@ import { describe, expect, test } from 'vitest'
 import { refundAddress } from './blocks/merge-blocks.js'
 import { openRoots, type Roots } from './roots/index.js'
 import { expectAgreement, until } from './test/agreement.js'
-import { accept, contracts, genesis, openChain, openRollup, queueOf, transfers, user } from './test/rollup.js'
+import {
+  accept,
+  contracts,
+  genesis,
+  openChain,
+  openers,
+  openRollup,
+  queueOf,
+  transfers,
+  user,
+} from './test/rollup.js'
 import { operatorKeys } from './test/rollup-contracts.js'
-import { openers } from './test/services.js'
 
 describe.concurrent.each(testedServices(openers))('%s', (_, open) => {
   test('commits the mempool in a block and merges it into the confirmed state', async (context) => {

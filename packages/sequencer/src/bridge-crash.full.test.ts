@@ -23,11 +23,10 @@ import { openRoots } from './roots/index.js'
 import { ada, leaving, payee, payoutFee, withBridge } from './settler/test/bridge-chain.js'
 import { accept, acceptingAll } from './test/accept.js'
 import { everythingMerged, until } from './test/agreement.js'
-import { attackerKeys } from './test/attacker-keys.js'
 import { adoptionFrom, expectSameBlocks, serveBlocks } from './test/operators.js'
 import { openProcesses, type Scene } from './test/processes.js'
 import { openRollup } from './test/rollup.js'
-import { administratorKeys, bridgeTerms, userSeed } from './test/rollup-contracts.js'
+import { administratorKeys, attackerKeys, bridgeTerms, userSeed } from './test/rollup-contracts.js'
 import type { Step } from './types.js'
 
 /** Each round draws from its own seed; `RATATOSK_BRIDGE_SEED` is the first. */

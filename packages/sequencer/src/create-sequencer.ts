@@ -9,9 +9,9 @@ import { Cycle } from './cycle.js'
 import { notActive, resultOf } from './errors.js'
 import { runOperation } from './run-operation.js'
 import { createScheduler } from './scheduler.js'
+import { canAnswer } from './summons/answer-wallet.js'
 import { answerDue, createAnswerer } from './summons/answerer.js'
 import { openQuestionBook, type QuestionBook } from './summons/questions.js'
-import { canAnswer } from './summons/send-answer.js'
 import type { BlockSnapshot, Sequencer, SequencerOptions, SequencerSnapshot, Step } from './types.js'
 
 /** The work under one lease: scheduled work, and operations in between. */

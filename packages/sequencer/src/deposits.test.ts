@@ -15,13 +15,13 @@ import {
   administrator,
   genesis,
   openChain,
+  openers,
   openRollup,
   type TestChain,
   transfers,
   user,
 } from './test/rollup.js'
 import { operatorKeys } from './test/rollup-contracts.js'
-import { openers } from './test/services.js'
 import type { SequencerOptions } from './types.js'
 
 const ada = 1_000_000n
@@ -82,7 +82,7 @@ test('a block without transactions credits a deposit, which layer 2 spends', asy
   context.onTestFinished(() => prover.close())
   const proved = await prover.transaction(fromHex(spending!.id))
   if (proved === 'no block') throw new Error('It is in a block')
-  expect(proved.root).toEqual(decodeHeader(proved.header!).transactionsRoot)
+  expect(proved.root).toEqual(decodeHeader(proved.block!.header).transactionsRoot)
 })
 
 test.for([true, false])(

@@ -1,9 +1,8 @@
 import type { FaultKind } from '@ratatosk/devnet'
 import { expect, test, vi } from 'vitest'
 import { everythingMerged, expectAgreement, until } from './test/agreement.js'
-import { accept, openChain, openRollup, transfers } from './test/rollup.js'
+import { accept, openChain, openers, openRollup, transfers } from './test/rollup.js'
 import { contractsOf } from './test/rollup-contracts.js'
-import { openers } from './test/services.js'
 import type { Step } from './types.js'
 
 const kinds: readonly FaultKind[] = ['lost-answer', 'time-out', 'failure', 'refusal']

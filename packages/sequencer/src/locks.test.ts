@@ -3,10 +3,9 @@ import type { Operation } from '@ratatosk/ports'
 import type { Store } from '@ratatosk/store'
 import { inDatabase } from '@ratatosk/test-kit'
 import { expect, test } from 'vitest'
-import { operationUnderWay } from './operation-lock.js'
+import { operationUnderWay } from './run-operation.js'
 import { expectAgreement, until } from './test/agreement.js'
-import { accept, openChain, openRollup, queueOf, transfers } from './test/rollup.js'
-import { openers } from './test/services.js'
+import { accept, openChain, openers, openRollup, queueOf, transfers } from './test/rollup.js'
 
 const rounds = Number(process.env.RATATOSK_LOCK_ROUNDS ?? 10)
 const operations: readonly Operation[] = ['init', 'reset', 'repair', 'commit', 'merge']

@@ -7,8 +7,7 @@ import { openRoots } from './roots/index.js'
 import { ada, contracts } from './settler/test/bridge-chain.js'
 import { accept } from './test/accept.js'
 import { everythingMerged, expectAgreement, until } from './test/agreement.js'
-import { genesisTime, openChain, openRollup, user } from './test/rollup.js'
-import { openers } from './test/services.js'
+import { genesisTime, openChain, openers, openRollup, user } from './test/rollup.js'
 
 const count = Number(process.env.RATATOSK_DEPOSITS ?? 2000)
 const slots = { zeroTime: BigInt(genesisTime), zeroSlot: 0n, slotLength: 1000 }

@@ -2,8 +2,7 @@ import { toHex } from '@ratatosk/cbor'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { everythingMerged, expectAgreement, until } from './test/agreement.js'
-import { accept, openChain, openRollup, transfers } from './test/rollup.js'
-import { openers } from './test/services.js'
+import { accept, openChain, openers, openRollup, transfers } from './test/rollup.js'
 
 const runs = Number(process.env.RATATOSK_ROLL_BACKS ?? 1)
 

@@ -1,14 +1,12 @@
 import { toHex } from '@ratatosk/cbor'
 import type { Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
-import type { Block } from '@ratatosk/store'
+import type { Block, HeldLease, Store } from '@ratatosk/store'
 import pTimeout from 'p-timeout'
 import type { SequencerContext } from './context.js'
 import type { Cycle } from './cycle.js'
-import { lockOperation } from './operation-lock.js'
 import { registerOwn, releaseOwn, retireOwn } from './operations/bond.js'
-import { repair, reset } from './operations/burn-queue.js'
 import { findInitialised, initialise } from './operations/init.js'
-import { remove } from './operations/remove.js'
+import { remove, repair, reset } from './operations/repair.js'
 
 const timedOut: OperationResult = { kind: 'timed-out', message: 'The operation may still take effect' }
 const rejected: OperationResult = { kind: 'layer1-failed', cause: 'rejected', code: 'LAYER1_REJECTED' }
@@ -126,4 +124,47 @@ async function outcomeOf(
     await pause(options.pollMs)
   }
   return timedOut
+}
+
+const operationLock = 'operation'
+const operations: readonly Operation[] = [
+  'init',
+  'commit',
+  'merge',
+  'reset',
+  'repair',
+  'remove',
+  'register',
+  'retire',
+  'release',
+]
+
+/**
+ * The operation that is running, in whichever process. It holds the operation lock, which is a lease: the
+ * lock of a killed process expires.
+ *
+ * @example
+ * const operation = await operationUnderWay(store)
+ * const resetInProgress = operation === 'reset' || operation === 'init' || operation === 'repair'
+ */
+export async function operationUnderWay({ leases }: Pick<Store, 'leases'>): Promise<Operation | undefined> {
+  const lease = await leases.current(operationLock)
+  const name = lease?.holder.slice(lease.holder.lastIndexOf(':') + 1)
+  return operations.find((operation) => operation === name)
+}
+
+/** Takes the operation lock. Resolves with the running operation when another one holds it. */
+export async function lockOperation(
+  store: Pick<Store, 'leases'>,
+  holder: string,
+  operation: Operation,
+  ttlMs: number,
+): Promise<HeldLease | Operation> {
+  for (;;) {
+    const held = await store.leases.hold(operationLock, `${holder}:${operation}`, ttlMs)
+    if (held !== undefined) return held
+    const running = await operationUnderWay(store)
+    // Undefined when the lock was freed between both reads: try again.
+    if (running !== undefined) return running
+  }
 }

@@ -8,7 +8,6 @@ import { expect, type TestContext, test } from 'vitest'
 import { accept } from './test/accept.js'
 import { expectAgreement, until } from './test/agreement.js'
 import { attackerKeys, readOperators, registerAttacker } from './test/attacker.js'
-import { thirdKeys } from './test/attacker-keys.js'
 import {
   expectSameBlocks,
   idsInBlocks,
@@ -17,7 +16,7 @@ import {
   type TestOperator,
 } from './test/operators.js'
 import { contracts, genesis, openChain, type TestChain, transfers } from './test/rollup.js'
-import { operatorKeys } from './test/rollup-contracts.js'
+import { operatorKeys, thirdKeys } from './test/rollup-contracts.js'
 
 const { turnLength } = contracts.parameters
 const after = takeOverAfterOf(contracts.parameters)

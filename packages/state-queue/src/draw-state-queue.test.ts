@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { prettyFactory } from 'pino-pretty'
 import { expect, test } from 'vitest'
 import { drawStateQueue } from './index.js'
-import { block, now, outRef, root } from './test/views.js'
+import { block, now, outRef, root } from './test/build.js'
 
 const lines = (...text: string[]) => text.join('\n')
 

@@ -17,14 +17,16 @@ import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { drawStateQueue, isBroken } from './draw-state-queue.js'
-import type {
-  CommitmentWallet,
-  RootUnitsReader,
-  RootUnitsRepair,
-  StateQueueReader,
-  StateQueueView,
+import {
+  type CommitmentWallet,
+  Lovelace,
+  Queue,
+  type RootUnitsReader,
+  type RootUnitsRepair,
+  type StateQueueReader,
+  type StateQueueView,
+  Units,
 } from './ports.js'
-import { Lovelace, Queue, Units } from './results.js'
 import { repairSchema, rootUnitDiagnosticsSchema, stateQueueSchema, walletBalanceSchema } from './schemas.js'
 
 export { drawStateQueue } from './draw-state-queue.js'

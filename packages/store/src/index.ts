@@ -1,21 +1,40 @@
 export type { PGliteLike, PostgresOptions } from '@ratatosk/database'
 export type { BlockState } from '@ratatosk/ports'
-export type * from './answers/types.js'
+export type { AnswerStage, Answers, AnswerTransaction } from './answers/answers.js'
 export type * from './blocks/types.js'
-export type * from './bodies/types.js'
-export * from './errors.js'
-export type { HeldLease, Lease, Leases } from './leases/types.js'
-export { separateCopy } from './ledger/separate-copy.js'
-export type * from './ledger/types.js'
+export type { Bodies } from './bodies/bodies.js'
+export { isStoreError, StoreError, type StoreErrorCode } from './errors.js'
+export type { HeldLease, Lease, Leases } from './leases/leases.js'
+export type {
+  AppliedTransaction,
+  Batch,
+  Ledger,
+  LedgerEntry,
+  LedgerReads,
+  StoredOutput,
+  UnlockedLedger,
+} from './ledger/ledger.js'
 export type * from './open-store.js'
 export { openStore } from './open-store.js'
-export type { BlockEnd, BlockPlace, BlockPosition, ChainQueries, DepositsBeside } from './queries/chain.js'
-export type * from './queries/changes.js'
-export type { AcceptedPlace } from './queries/place-of-transaction.js'
-export { readStored, type StoredLedger, type StoredOptions } from './read-stored.js'
+export type {
+  AcceptedChange,
+  AcceptedPlace,
+  BlockEnd,
+  BlockPlace,
+  BlockPosition,
+  ChainQueries,
+  DepositsBeside,
+  LedgerChanges,
+} from './queries/chain.js'
 export type * from './rejections/types.js'
-export type * from './resubmissions/types.js'
-export type { StoreWarning } from './server-settings.js'
-export { inspectServer, type ServerInspection } from './server-settings.js'
+export type { Removal, Resubmissions } from './resubmissions/resubmissions.js'
+export { inspectServer, type ServerInspection, type StoreWarning } from './server-settings.js'
 export type * from './store.js'
-export type * from './verdicts/types.js'
+export { readStored, type StoredLedger, type StoredOptions, separateCopy } from './stored.js'
+export type {
+  NewVerdict,
+  RecordedTransaction,
+  VerdictRecord,
+  VerdictStage,
+  Verdicts,
+} from './verdicts/verdicts.js'

@@ -8,7 +8,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { collect, createPGlite } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openStore } from './open-store.js'
-import { entry, outputOf, transaction, walletOf } from './test/transactions.js'
+import { entry, outputOf, transaction, walletOf } from './test/samples.js'
 
 const alice = walletOf('alice')
 const bob = walletOf('bob')
@@ -63,7 +63,7 @@ function victim(directory: string): string {
   return `
     import { PGlite } from ${JSON.stringify(import.meta.resolve('@electric-sql/pglite'))}
     import { openStore } from ${built('index.js')}
-    import { entry, outputOf, transaction, walletOf } from ${built('test/transactions.js')}
+    import { entry, outputOf, transaction, walletOf } from ${built('test/samples.js')}
     const store = await openStore({ pglite: await PGlite.create(${JSON.stringify(directory)}) })
     const alice = walletOf('alice')
     await store.applyGenesis([entry(outputOf('genesis'), alice)])

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openStore, type StoreOptions } from './open-store.js'
 import type { Store } from './store.js'
 import { databaseUrl, postgresql, type TestStore } from './test/backends.js'
-import { entry, outputOf, transaction, walletOf } from './test/transactions.js'
+import { entry, outputOf, transaction, walletOf } from './test/samples.js'
 
 const alice = walletOf('alice')
 const bob = walletOf('bob')

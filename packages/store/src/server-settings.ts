@@ -11,7 +11,7 @@ import {
   statement,
   text,
 } from '@ratatosk/database'
-import { toStoreError } from './store-driver.js'
+import { toStoreError } from './errors.js'
 
 /** A setting of the PostgreSQL server under which the store loses data or speed. */
 export interface StoreWarning {

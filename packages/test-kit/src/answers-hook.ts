@@ -7,8 +7,7 @@ import { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
-import { blockfrostFault } from './blockfrost-document.js'
-import { documentJudge } from './documented-answers.js'
+import { blockfrostFault, documentJudge } from './documented-answers.js'
 import { watchTurns } from './turns.js'
 
 /** Tests whose servers may take long turns of the event loop: a part of their path, and the reason. */

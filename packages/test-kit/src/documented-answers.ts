@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { ValidateFunction } from 'ajv/dist/2020.js'
+import type { Ajv, ValidateFunction } from 'ajv'
 
 /** The checked-in OpenAPI document of a node that serves everything. */
 export const openApiFile = new URL('../../../docs/openapi.json', import.meta.url)
@@ -24,7 +24,7 @@ export interface OpenApiDocument {
 }
 
 /** An answer of a server, as it was sent. */
-export interface SentAnswer {
+interface SentAnswer {
   readonly method: string
   readonly url: string
   readonly status: number
@@ -37,7 +37,7 @@ const uniform404 = '{"error":"Not Found","code":"DISABLED"}'
 const load = createRequire(import.meta.url)
 
 /** Finds the path of a document that a request has: the path itself, or one with parameters. */
-export function pathTemplates(templates: readonly string[]): (path: string) => string | undefined {
+function pathTemplates(templates: readonly string[]): (path: string) => string | undefined {
   const patterns = templates.map((template) => ({
     template,
     pattern: new RegExp(`^${template.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]+\}/g, '[^/]+')}$`),
@@ -94,5 +94,61 @@ export function documentJudge(
     const validate = validatorOf(template, method.toLowerCase(), status, type)
     if (validate(JSON.parse(body.toString()))) return undefined
     return `${name}: ${ajv.errorsText(validate.errors)}: ${body.toString().slice(0, 200)}`
+  }
+}
+
+let opened: ReturnType<typeof open> | undefined
+
+function open() {
+  const { Ajv } = load('ajv') as typeof import('ajv')
+  const { getSchemaForEndpoint } = load('@blockfrost/openapi') as typeof import('@blockfrost/openapi')
+  const templates = Object.keys(load('@blockfrost/openapi/json-schema.json') as object)
+  const ajv: Ajv = new Ajv({ strict: false, allErrors: true, verbose: true, logger: false })
+  const validators = new Map<string, ValidateFunction>()
+  return {
+    ajv,
+    templateOf: pathTemplates(templates),
+    validatorOf(template: string) {
+      const known = validators.get(template) ?? ajv.compile(getSchemaForEndpoint(template).response[200])
+      validators.set(template, known)
+      return known
+    },
+  }
+}
+
+/** The parts of an answer that the document of Blockfrost does not allow. @param template the path in it */
+export function faultsOf(template: string, json: unknown): string | undefined {
+  opened ??= open()
+  const validate = opened.validatorOf(template)
+  validate(json)
+  const faults = validate.errors?.filter(
+    ({ data, parentSchema, instancePath }) =>
+      // The document forgets null in the lists of values that may be null.
+      !(data === null && parentSchema?.nullable) &&
+      // On a devnet, slots need not be whole seconds: see the README of chain-apis.
+      !(typeof data === 'number' && data < 1 && instancePath.endsWith('/slot_length')),
+  )
+  return faults?.length ? opened.ajv.errorsText(faults) : undefined
+}
+
+/** Why a server's answer is none of Blockfrost's; undefined also for other paths than its own. */
+export function blockfrostFault({ method, url, status, contentType, body }: SentAnswer): string | undefined {
+  const [, path] = /\/blockfrost\/api\/v0(\/[^?]*)/.exec(url) ?? []
+  if (path === undefined || method !== 'GET' || status !== 200 || body === undefined) return undefined
+  if (!contentType.startsWith('application/json')) return undefined
+  opened ??= open()
+  const template = opened.templateOf(path)
+  if (template === undefined) return undefined
+  const text = body.toString()
+  const faults = isJson(text) ? faultsOf(template, JSON.parse(text)) : 'no JSON'
+  return faults && `GET ${path}: Blockfrost does not answer so: ${faults}: ${text.slice(0, 200)}`
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }

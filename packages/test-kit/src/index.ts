@@ -1,21 +1,40 @@
 export { keyOf, outputOf, type TestKey } from '@ratatosk/fixtures'
-export { type BreakableProxy, breakableProxy } from './breakable-proxy.js'
-export { freePort, type OwnPostgres, ownPostgres, ownRedis } from './own-services.js'
+export {
+  acceptedOf,
+  chain,
+  fundsOf,
+  type LedgerEntry,
+  outputsOf,
+  type SignedTransaction,
+  type SourceBlock,
+  SourceChain,
+  signed,
+} from './chains.js'
+export {
+  type BreakableProxy,
+  breakableProxy,
+  freePort,
+  type OwnPostgres,
+  ownPostgres,
+  ownRedis,
+} from './own-services.js'
 export { documentFees, freeOfCharge, slots } from './parameters.js'
 export { createPGlite, createPGliteFiles } from './pglite.js'
-export { dropSchemas, giveBack, openIn, takeSchema } from './schemas.js'
 export {
   databaseUrl,
+  dropSchemas,
+  giveBack,
   inDatabase,
+  openIn,
   randomName,
   redisUrl,
   removeKeys,
   type Service,
   schemaDigest,
+  takeSchema,
   whyMissing,
   withRedis,
 } from './services.js'
-export { type SourceBlock, SourceChain } from './source-chain.js'
 export {
   collect,
   generator,
@@ -30,12 +49,3 @@ export {
   pick,
   type Random,
 } from './tools.js'
-export {
-  acceptedOf,
-  chain,
-  fundsOf,
-  type LedgerEntry,
-  outputsOf,
-  type SignedTransaction,
-  signed,
-} from './transfers.js'

@@ -2,10 +2,85 @@ import { execFile, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { chown, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+
+/** A TCP proxy in front of a service, with which a test interrupts and restores the service. */
+export interface BreakableProxy {
+  /** The service's address, through the proxy. */
+  readonly url: string
+  /** Cuts every connection and refuses new ones. */
+  break(): Promise<void>
+  /** Keeps connections open but forwards nothing. */
+  freeze(): void
+  mend(): Promise<void>
+  close(): Promise<void>
+}
+
+const ports: Readonly<Record<string, number>> = {
+  redis: 6379,
+  rediss: 6379,
+  postgres: 5432,
+  postgresql: 5432,
+}
+
+/** @param serviceUrl of Redis or PostgreSQL */
+export async function breakableProxy(serviceUrl: string): Promise<BreakableProxy> {
+  const service = new URL(serviceUrl)
+  const target = {
+    host: service.hostname,
+    port: Number(service.port || ports[service.protocol.slice(0, -1)]),
+  }
+  const sockets = new Set<Socket>()
+  let frozen = false
+  const server = createServer((client) => {
+    const upstream = connect(target)
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(from)
+      from.on('data', (chunk) => {
+        if (!frozen) to.write(chunk)
+      })
+      from.on('error', () => undefined)
+      from.on('close', () => {
+        sockets.delete(from)
+        to.destroy()
+      })
+    }
+  })
+  const listen = async (port: number) => {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+  }
+  const stop = async () => {
+    if (!server.listening) return
+    const closed = once(server, 'close')
+    server.close()
+    for (const socket of sockets) socket.destroy()
+    await closed
+  }
+  await listen(0)
+  const { port } = server.address() as AddressInfo
+  const url = new URL(service)
+  url.hostname = '127.0.0.1'
+  url.port = String(port)
+  return {
+    url: url.href,
+    break: stop,
+    freeze() {
+      frozen = true
+    },
+    async mend() {
+      frozen = false
+      if (!server.listening) await listen(port)
+    },
+    close: stop,
+  }
+}
 
 /** Systems take the ports of outgoing connections from above. */
 const [firstPort, endOfPorts] = [16_384, 32_768]
@@ -144,8 +219,11 @@ interface OwnRedis {
  *
  * @param policy `maxmemory-policy`
  */
-export async function ownRedis(policy: string): Promise<OwnRedis | undefined> {
-  const port = await freePort()
+export async function ownRedis(
+  policy: string,
+  { port, databases = 16 }: { readonly port?: string; readonly databases?: number } = {},
+): Promise<OwnRedis | undefined> {
+  port ??= await freePort()
   const nothing = ['--save', '', '--appendonly', 'no']
   const server = spawn('redis-server', [
     '--port',
@@ -154,6 +232,8 @@ export async function ownRedis(policy: string): Promise<OwnRedis | undefined> {
     '127.0.0.1',
     '--maxmemory-policy',
     policy,
+    '--databases',
+    String(databases),
     ...nothing,
   ])
   const isReady = await new Promise<boolean>((resolve) => {

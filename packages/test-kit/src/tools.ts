@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { midgardChain, midgardGenesis as output, vectors, vectorsFolder } from '@ratatosk/fixtures/vectors'
 import { decodeTransaction, decodeTransactionOutput } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
-import type { LedgerEntry, SignedTransaction } from './transfers.js'
+import type { LedgerEntry, SignedTransaction } from './chains.js'
 
 /** All entries of a list that is read page by page. */
 export async function collect<T>(pages: AsyncIterable<readonly T[]>): Promise<T[]> {

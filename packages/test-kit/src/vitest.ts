@@ -1,8 +1,16 @@
 import type { PGlite } from '@electric-sql/pglite'
 import { onTestFinished, type TestContext } from 'vitest'
 import { createPGlite } from './pglite.js'
-import { giveBack, openIn, takeSchema } from './schemas.js'
-import { inDatabase, randomName, redisUrl, removeKeys, whyMissing } from './services.js'
+import {
+  giveBack,
+  inDatabase,
+  openIn,
+  randomName,
+  redisUrl,
+  removeKeys,
+  takeSchema,
+  whyMissing,
+} from './services.js'
 
 interface Closable {
   close(): Promise<void>

@@ -1,2 +1,7 @@
-export { type SavedState, startNode, type TestNode, type TestNodeOptions } from './start-node.js'
-export type { FundedWallet } from './wallets.js'
+export {
+  type FundedWallet,
+  type SavedState,
+  startNode,
+  type TestNode,
+  type TestNodeOptions,
+} from './start-node.js'

@@ -3,10 +3,27 @@ import { mkdtemp, readdir, rm, stat, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RunningNode } from '@ratatosk/node'
+import type { PublicWallet, RunningNode, TestWallets } from '@ratatosk/node'
 import { loadNode } from '@ratatosk/node/bundled'
 import { copyFolder, copyTemplate, defaultTemplates, saveTemplate, templateOf } from './template.js'
-import { type FundedWallet, fundedWallets } from './wallets.js'
+
+/** A wallet of a test node, with funds on both layers. THE KEYS ARE PUBLIC: never use it elsewhere. */
+export interface FundedWallet extends PublicWallet {
+  /** 24 words (BIP-39), the same for all wallets. */
+  readonly seedPhrase: string
+}
+
+/** The first accounts are the administrator, the operator and the faucet. */
+const reserved = 3
+
+/** Wallets of the devnet that the node does not use. @throws {RangeError} if there are too few */
+function fundedWallets(testWallets: TestWallets, count: number): readonly FundedWallet[] {
+  const most = testWallets.wallets.length - reserved
+  if (!Number.isInteger(count) || count < 0 || count > most)
+    throw new RangeError(`wallets must be a whole number from 0 to ${most}, not ${count}`)
+  const { mnemonic: seedPhrase, wallets } = testWallets
+  return wallets.slice(reserved, reserved + count).map((wallet) => ({ ...wallet, seedPhrase }))
+}
 
 /** Options of {@link startNode}. */
 export interface TestNodeOptions {

@@ -1,12 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createMemoryStore } from './store/memory.js'
-import { bytes, crowdedKeys, hex } from './test/keys.js'
-import { naiveRoot } from './test/naive-root.js'
+import { bytes, crowdedKeys, hex, naiveRoot } from './test/maps.js'
 import { stores } from './test/stores.js'
 import { createTrie } from './trie.js'
-import type { TrieOperation } from './update/operations.js'
-import { rootOf } from './update/root.js'
+import type { TrieOperation } from './update/edit.js'
+import { rootOf } from './update/entries.js'
 
 /** The value of a key after a block, or nothing. */
 type Block = ReadonlyMap<string, string | undefined>

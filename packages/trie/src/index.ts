@@ -1,7 +1,13 @@
 export { isTrieError, TrieError, type TrieErrorCode, type TrieErrorDetails } from './errors.js'
 export { emptyRoot } from './hash/memory.js'
 export { divergence, extendPath, nibbleAt, nibblesOf, pathLength } from './path.js'
-export { type ProofStepJson, proofFromJson, proofToJson } from './proof/json.js'
+export {
+  type ProofStepJson,
+  proofFromCbor,
+  proofFromJson,
+  proofToCbor,
+  proofToJson,
+} from './proof/formats.js'
 export {
   childHash,
   type MapBranch,
@@ -11,7 +17,6 @@ export {
   stepAway,
   stepBeside,
 } from './proof/map-node.js'
-export { proofFromCbor, proofToCbor } from './proof/plutus-data.js'
 export type { BranchStep, ForkStep, LeafStep, Proof, ProofStep } from './proof/proof.js'
 export {
   branchesOnWay,
@@ -23,8 +28,8 @@ export {
 } from './proof/verify.js'
 export { createMemoryStore, type MemoryStore } from './store/memory.js'
 export type { NewVersion, Replacement, TrieStore, Version, WriteNode } from './store/store.js'
+export type { TrieView } from './trie.js'
 export { createTrie, type Trie, type TrieDraft, type TrieOptions } from './trie.js'
-export type { KnownPath, TrieOperation } from './update/operations.js'
-export type { TrieEntry } from './update/records.js'
-export { rootOf } from './update/root.js'
-export type { TrieView } from './view.js'
+export type { KnownPath, TrieOperation } from './update/edit.js'
+export type { TrieEntry } from './update/entries.js'
+export { rootOf } from './update/entries.js'

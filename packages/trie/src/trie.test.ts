@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { blake2b256 } from '#hash'
+import { verifyInclusion } from './proof/verify.js'
 import { createMemoryStore } from './store/memory.js'
-import { hex, utf8 } from './test/keys.js'
-import { naiveRoot } from './test/naive-root.js'
+import { hex, naiveRoot, utf8 } from './test/maps.js'
 import { stores } from './test/stores.js'
 import { createTrie, type Trie } from './trie.js'
-import type { TrieOperation } from './update/operations.js'
-import { rootOf } from './update/root.js'
+import type { TrieOperation } from './update/edit.js'
+import { rootOf } from './update/entries.js'
 
 const emptyRootHex = '00'.repeat(32)
 
@@ -262,6 +262,15 @@ describe('the root of entries', () => {
     )
   })
 
+  test('is right for two maps whose hashing takes turns', async () => {
+    const given = ['a', 'b'].map((name) =>
+      Array.from({ length: 9000 }, (_, n) => [utf8(`${name}${n}`), utf8(name)] as const),
+    )
+    const alone = await Promise.all(given.map((each) => rootOf(each)))
+    const pause = async () => undefined
+    expect(await Promise.all(given.map((each) => rootOf(each, pause)))).toEqual(alone)
+  })
+
   test('needs each key once', async () => {
     const twice = ['a', 'b', 'a'].map((key) => [utf8(key), utf8(key)] as const)
     await expect(rootOf(twice)).rejects.toMatchObject({ code: 'TRIE_KEY_DUPLICATE', entries: [0, 2] })
@@ -285,4 +294,27 @@ test('reads a store whose methods are of an object, and read each node into the 
   const hashes = ['a', 'b', 'c', 'd'].map((key) => trie.valueHash(utf8(key)))
   expect(hashes).toStrictEqual(['a', 'b', 'c', 'd'].map((key) => Uint8Array.from(blake2b256(utf8(key)))))
   expect(trie.at(trie.root).has(utf8('e'))).toBe(false)
+})
+
+test.each(stores)('a trie in %s is rebuilt with pauses, and unchanged until then', async (_, open) => {
+  const store = await open()
+  const trie = createTrie({ store })
+  trie.insert(utf8('a'), utf8('a'))
+  const before = trie.root
+  const entries = Array.from({ length: 20_000 }, (_, n) => [utf8(`key ${n}`), utf8(`value ${n}`)] as const)
+  let pauses = 0
+  const pause = async () => {
+    pauses += 1
+    expect(trie.root).toStrictEqual(before)
+  }
+  const root = await trie.rebuild(entries, pause)
+  expect(root).toStrictEqual(await rootOf(entries))
+  const { length } = entries
+  expect(trie.size).toBe(length)
+  const [key, value] = entries[7]!
+  expect(verifyInclusion(root, key, value, trie.prove(key))).toBe(true)
+  if (store.stage !== undefined) expect(pauses).toBeGreaterThanOrEqual(16)
+  const twice = [...entries, entries[3]!]
+  await expect(trie.rebuild(twice, async () => undefined)).rejects.toMatchObject({ entries: [3, 20_000] })
+  expect(trie.root).toStrictEqual(root)
 })

@@ -2,14 +2,19 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { vectorsFolder } from '@ratatosk/fixtures/vectors'
 import { describe, expect, test } from 'vitest'
-import { type ProofStepJson, proofFromJson, proofToJson } from './proof/json.js'
-import { proofFromCbor, proofToCbor } from './proof/plutus-data.js'
+import {
+  type ProofStepJson,
+  proofFromCbor,
+  proofFromJson,
+  proofToCbor,
+  proofToJson,
+} from './proof/formats.js'
 import { verifyExclusion, verifyInclusion } from './proof/verify.js'
 import { createMemoryStore } from './store/memory.js'
-import { bytes, hex, utf8 } from './test/keys.js'
+import { bytes, hex, utf8 } from './test/maps.js'
 import { stores } from './test/stores.js'
 import { createTrie } from './trie.js'
-import type { TrieOperation } from './update/operations.js'
+import type { TrieOperation } from './update/edit.js'
 
 const folder = vectorsFolder('mpf')
 

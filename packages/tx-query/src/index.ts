@@ -1,31 +1,28 @@
-import { types } from 'node:util'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { toHex } from '@ratatosk/cbor'
 import {
   type AddressNetwork,
   addressNetwork,
   errorHandler,
+  HttpError,
+  hasCode,
   hasMethods,
   openScope,
   optionalInteger,
   optionalTimer,
+  portResult,
   readBy,
 } from '@ratatosk/http'
 import { encodeOutputReference } from '@ratatosk/ledger'
+import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { TransactionNotFoundError } from './errors.js'
 import { largeAnswers } from './large-answers.js'
 import type { LedgerQueries, UtxoRow } from './ledger-view.js'
 import { addressQueryReader, historyQueryReader, readBlockQuery, readTransactionQuery } from './queries.js'
 import { blockSchema, historySchema, transactionSchema, utxosSchema } from './schemas.js'
 
-export {
-  isTxQueryError,
-  TooManyLargeReadsError,
-  TransactionNotFoundError,
-  type TxQueryErrorCode,
-} from './errors.js'
+export { TooManyLargeReadsError } from './large-answers.js'
 export type { HistoryPage, LedgerQueries, OutputReference, Rows, UtxoRow } from './ledger-view.js'
 export {
   BlockAnswer,
@@ -37,6 +34,25 @@ export {
   UtxosAnswer,
   utxosSchema,
 } from './schemas.js'
+
+/** 404: neither the mempool nor a block contains the transaction. */
+export class TransactionNotFoundError extends HttpError {
+  /** @param id 64 hex digits */
+  constructor(id: string) {
+    super(404, 'TX_QUERY_TRANSACTION_NOT_FOUND', `Transaction not found: ${id}`)
+  }
+}
+
+/** Why a query was refused. */
+export type TxQueryErrorCode =
+  | 'TX_QUERY_INVALID_PARAMETER'
+  | 'TX_QUERY_TRANSACTION_NOT_FOUND'
+  | 'TX_QUERY_TOO_MANY_LARGE_READS'
+
+/** Whether a caught value is one of this package's errors; works across copies of the package. */
+export function isTxQueryError(value: unknown): value is HttpError & { readonly code: TxQueryErrorCode } {
+  return hasCode(value, 'TX_QUERY_')
+}
 
 /** Options of {@link txQuery}. */
 export interface TxQueryOptions extends RegisterOptions {
@@ -72,10 +88,9 @@ const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, option
     '/tx',
     { schema: transactionSchema, validatorCompiler: readBy(readTransactionQuery) },
     async ({ query }) => {
-      const transaction = await ledger.transaction(query.hash)
-      if (transaction === undefined || transaction === null)
-        throw new TransactionNotFoundError(toHex(query.hash))
-      return { tx: hexOf(transaction, expected.transaction) }
+      const transaction = (await ledger.transaction(query.hash)) ?? undefined
+      if (transaction === undefined) throw new TransactionNotFoundError(toHex(query.hash))
+      return { tx: toHex(portResult('ledger.transaction', Transaction, transaction)) }
     },
   )
 
@@ -87,10 +102,11 @@ const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, option
       return sendList(
         {
           head: '{"txs":[',
+          method: 'ledger.history',
           rows: () => ledger.history(address, { limit, offset }, request.signal),
-          item: (transaction) => `"${hexOf(transaction, expected.history)}"`,
-          expected: expected.history,
-          limit: { rows: limit, expected: 'ledger.history must return at most limit transactions' },
+          schema: Transactions,
+          item: hexItem,
+          limit,
           tail: (count) => `],"limit":${limit},"offset":${offset},"hasMore":${count === limit}}`,
         },
         request,
@@ -106,9 +122,10 @@ const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, option
       sendList(
         {
           head: '{"utxos":[',
+          method: 'ledger.utxosAt',
           rows: () => ledger.utxosAt(request.query.address, request.signal),
+          schema: UtxoRows,
           item: utxoItem,
-          expected: expected.utxosAt,
           tail: () => ']}',
         },
         request,
@@ -123,9 +140,10 @@ const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, option
       sendList(
         {
           head: '{"hashes":[',
+          method: 'ledger.blockTransactions',
           rows: () => ledger.blockTransactions(request.query.headerHash, request.signal),
-          item: (id) => `"${hexOf(id, expected.blockTransactions, 32)}"`,
-          expected: expected.blockTransactions,
+          schema: Ids,
+          item: hexItem,
           tail: () => ']}',
         },
         request,
@@ -134,34 +152,24 @@ const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, option
   )
 }
 
-/** The errors of a ledger in JavaScript whose methods return something else. */
-const expected = {
-  transaction: 'ledger.transaction must resolve to a Uint8Array, or undefined',
-  history: 'ledger.history must return arrays of Uint8Array',
-  utxosAt:
-    'ledger.utxosAt must return arrays of { reference: { transactionId: Uint8Array of 32 bytes, ' +
-    'index: number from 0 to 65535 }, output: Uint8Array }',
-  blockTransactions: 'ledger.blockTransactions must return arrays of Uint8Array of 32 bytes',
-}
-
-/** @throws {TypeError} with the message, if the value is no bytes, or not that many */
-function hexOf(bytes: unknown, message: string, length?: number): string {
-  if (!types.isUint8Array(bytes) || (length ?? bytes.length) !== bytes.length) throw new TypeError(message)
-  return toHex(bytes)
-}
-
+const bytes = Type.Uint8Array()
+const id = Type.Uint8Array({ minByteLength: 32, maxByteLength: 32 })
 /** Indexes of outputs have 16 bits. */
-const maxIndex = 0xffff
+const index = Type.Integer({ minimum: 0, maximum: 0xffff })
 
-/** JSON of an unspent output: hex has nothing to escape. */
-function utxoItem(row: Partial<UtxoRow> | undefined | null): string {
-  const { transactionId, index } = row?.reference ?? {}
-  const isIndex = Number.isInteger(index) && Number(index) >= 0 && Number(index) <= maxIndex
-  if (!types.isUint8Array(transactionId) || transactionId.length !== 32 || index === undefined || !isIndex)
-    throw new TypeError(expected.utxosAt)
-  const reference = encodeOutputReference({ transactionId, index })
-  return `{"outref":"${toHex(reference)}","value":"${hexOf(row?.output, expected.utxosAt)}"}`
-}
+const Transaction = Type.Uint8Array({ title: 'a Uint8Array, or undefined' })
+const Transactions = Type.Array(bytes, { title: 'arrays of Uint8Array' })
+const Ids = Type.Array(id, { title: 'arrays of Uint8Array' })
+const UtxoRows = Type.Array(
+  Type.Object({ reference: Type.Object({ transactionId: id, index }), output: bytes }),
+  { title: 'arrays of UtxoRow' },
+)
+
+/** JSON of bytes: hex has nothing to escape. */
+const hexItem = (bytes: Uint8Array): string => `"${toHex(bytes)}"`
+
+const utxoItem = ({ reference, output }: UtxoRow): string =>
+  `{"outref":"${toHex(encodeOutputReference(reference))}","value":"${toHex(output)}"}`
 
 /**
  * Fastify plugin: `GET /tx`, `/txs`, `/utxos` and `/block` answer about a ledger.

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { mock } from 'node:test'
 import { listening, until } from '@ratatosk/test-kit/http'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import type { LedgerQueries } from './index.js'
-import { build } from './test/build.js'
+import { build, enterprise } from './test/build.js'
 
 const batchSize = 100
 const batches = 1000
@@ -200,4 +201,41 @@ t.test('answers HEAD without reading on', async (t) => {
   }
   t.equal(block.open, 0)
   t.ok(block.read < 100)
+})
+
+const never = () => new Promise<never>(() => undefined)
+
+t.test('frees the place of a client that left, although the read goes on', async (t) => {
+  const { block, port, get } = await listen(t, { maxLargeReads: 1 })
+  const { blockTransactions } = block
+  let begun = 0
+  block.blockTransactions = async function* () {
+    for (; begun < 50; begun++) yield Array.from({ length: batchSize }, () => hash(0))
+    await never()
+  }
+  const socket = await stalled(t, port)
+  await until(() => begun === 50)
+  block.blockTransactions = blockTransactions
+  t.equal((await get(path)).status, 503)
+  socket.destroy()
+  await until(async () => (await get(path)).status === 200)
+})
+
+t.test('reads that never begin are answered 503, and others begin', async (t) => {
+  let begun = 0
+  const { server, ledger } = await build(t)
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const { utxosAt } = ledger
+  ledger.utxosAt = () => {
+    begun++
+    return never()
+  }
+  const url = `/utxos?address=${enterprise}`
+  const hung = Array.from({ length: 9 }, () => server.inject(url))
+  while (begun < 8) await new Promise(setImmediate)
+  ledger.utxosAt = utxosAt
+  mock.timers.tick(30_000)
+  const codes = (await Promise.all(hung)).map(({ statusCode }) => statusCode)
+  t.same(codes, [...Array(8).fill(503), 200])
 })

@@ -1,9 +1,17 @@
 import { Readable } from 'node:stream'
 import { setImmediate as nextIteration } from 'node:timers/promises'
+import { atMost, BusyError, inTime, portLimitMs, portResult } from '@ratatosk/http'
+import type { TSchema } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import pLimit from 'p-limit'
-import { TooManyLargeReadsError } from './errors.js'
 import type { Rows } from './ledger-view.js'
+
+/** 503: the maximum number of large answers is being sent. The response has a `Retry-After` header. */
+export class TooManyLargeReadsError extends BusyError {
+  constructor() {
+    super('TX_QUERY_TOO_MANY_LARGE_READS', 'Too many large reads in progress: retry later')
+  }
+}
 
 /** Characters of JSON up to which an answer is sent at once, with its length. */
 const smallAnswer = 65_536
@@ -21,12 +29,14 @@ const concurrentBatches = 2
 interface ListAnswer<Row> {
   /** The text up to the array, including its bracket. */
   readonly head: string
+  /** The method of the port that {@link rows} calls. */
+  readonly method: string
   rows(): Rows<Row>
+  /** Schema of an array of rows. */
+  readonly schema: TSchema
   item(row: Row): string
-  /** The error of rows that are no array. */
-  readonly expected: string
-  /** The most rows, and the error of more. */
-  readonly limit?: { readonly rows: number; readonly expected: string }
+  /** The most rows. */
+  readonly limit?: number
   /** The text from the array's closing bracket on, given the number of rows. */
   tail(count: number): string
 }
@@ -47,7 +57,7 @@ type Reader = <T>(read: () => Promise<T>) => Promise<T>
 export function largeAnswers({ maxLargeReads, stallTimeoutMs }: LargeAnswerOptions) {
   const starting = pLimit(concurrentStarts)
   const continuing = pLimit(concurrentBatches)
-  let sending = 0
+  const sending = new Set<Readable>()
 
   /** Lets other requests be served after each batch. */
   const readFairly: Reader = (read) =>
@@ -75,19 +85,22 @@ export function largeAnswers({ maxLargeReads, stallTimeoutMs }: LargeAnswerOptio
       await rest.return()
       return reply.send(Readable.from([]))
     }
-    if (sending >= maxLargeReads) {
+    if (sending.size >= maxLargeReads) {
       await rest.return()
       throw new TooManyLargeReadsError()
     }
-    sending++
     const body = Readable.from(prepend(begun, rest), { objectMode: false })
+    sending.add(body)
     body.once('close', () => {
-      sending--
+      sending.delete(body)
       // Has an effect if the client disconnected before the stream was first read.
       rest.return().catch(() => undefined)
     })
-    // If a hook of the server fails, nothing else ends the body.
-    reply.raw.once('close', () => body.destroy())
+    // If a hook of the server fails, nothing else ends the body; it closes once the read that runs has ended.
+    reply.raw.once('close', () => {
+      sending.delete(body)
+      body.destroy()
+    })
     // The socket of an injected request has no timers.
     reply.raw.socket?.setTimeout?.(stallTimeoutMs)
     return reply.send(body)
@@ -115,39 +128,46 @@ async function* prepend(first: string, rest: AsyncGenerator<string, void>): Asyn
 
 /** @param readNext runs each read but the first */
 async function* chunksOf<Row>(
-  { head, rows, item, expected, limit, tail }: ListAnswer<Row>,
+  { head, method, rows, schema, item, limit, tail }: ListAnswer<Row>,
   readNext: Reader,
 ): AsyncGenerator<string, void> {
   let count = 0
   yield head
-  for await (const batch of batches(rows(), readNext)) {
-    if (!Array.isArray(batch)) throw new TypeError(expected)
-    if (limit !== undefined && count + batch.length > limit.rows) throw new TypeError(limit.expected)
+  for await (const batch of batches(method, rows(), readNext)) {
+    if (!Array.isArray(batch)) portResult(method, schema, batch)
+    if (limit !== undefined) atMost(method, limit, { length: count + batch.length })
     for (let first = 0; first < batch.length; first += rowsPerChunk) {
-      const items = batch.slice(first, first + rowsPerChunk).map(item)
-      yield (count === 0 ? '' : ',') + items.join(',')
-      count += items.length
+      const part = portResult(method, schema, batch.slice(first, first + rowsPerChunk))
+      yield (count === 0 ? '' : ',') + part.map(item).join(',')
+      count += part.length
     }
   }
   yield tail(count)
 }
 
-async function* batches<Row>(rows: Rows<Row>, readNext: Reader): AsyncGenerator<readonly Row[], void> {
+async function* batches<Row>(
+  method: string,
+  rows: Rows<Row>,
+  readNext: Reader,
+): AsyncGenerator<readonly Row[], void> {
   if (typeof rows !== 'object' || rows === null || !(Symbol.asyncIterator in rows)) {
-    yield await rows
+    yield await inTime(method, portLimitMs, rows)
     return
   }
   const iterator = rows[Symbol.asyncIterator]()
+  const next = () => inTime(method, portLimitMs, iterator.next())
   let open = true
   try {
-    let result = await iterator.next()
+    let result = await next()
     while (!result.done) {
       yield result.value
-      result = await readNext(() => iterator.next())
+      result = await readNext(next)
     }
     open = false
   } catch (error) {
     open = false
+    // One that did not end in time, once it does.
+    void Promise.resolve(iterator.return?.()).catch(() => undefined)
     throw error
   } finally {
     if (open) await iterator.return?.()

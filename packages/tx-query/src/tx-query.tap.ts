@@ -1,10 +1,11 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
 import swagger from '@fastify/swagger'
+import { golden } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import txQuery, { type LedgerQueries, txQuery as named, type TxQueryOptions } from './index.js'
-import { addressBytes, encode } from './test/addresses.js'
-import { build } from './test/build.js'
-import { MemoryLedger } from './test/memory-ledger.js'
+import { addressBytes, build, encode, MemoryLedger } from './test/build.js'
 
 interface Operation {
   parameters: { name: string; required?: boolean }[]
@@ -65,7 +66,10 @@ t.test('answers 500 if the ledger returns something else, and the log names the 
       t.equal(status, 500, `${method} ${list}`)
       t.equal(body, '{"error":"Something went wrong"}')
       const [error] = log.records().filter(({ level }) => level === 50)
-      t.match(error?.err?.message, new RegExp(`^ledger.${method} must .*Uint8Array`))
+      t.match(
+        error?.err?.message,
+        new RegExp(`^ledger\\.${method}\\(\\) must resolve to (?:a|arrays of) \\w+`),
+      )
     }
   }
 })
@@ -76,7 +80,7 @@ t.test('answers 500 for ids of another length, and for more transactions than th
     [
       urls[3],
       { blockTransactions: ids },
-      'ledger.blockTransactions must return arrays of Uint8Array of 32 bytes',
+      /^ledger\.blockTransactions\(\) must resolve to arrays of Uint8Array: 0: Expected .* 32$/,
     ],
     [`${urls[1]}&limit=2`, { history: async () => Array(3).fill(Uint8Array.of(0x80)) }, historyLimit],
     [`${urls[1]}&limit=2`, { history: batches }, historyLimit],
@@ -88,7 +92,7 @@ t.test('answers 500 for ids of another length, and for more transactions than th
 })
 
 const json = { type: 'application/json; charset=utf-8' }
-const historyLimit = 'ledger.history must return at most limit transactions'
+const historyLimit = 'ledger.history() must resolve to at most 2 entries'
 async function* batches() {
   for (let count = 0; count < 3; count++) yield [Uint8Array.of(0x80)]
 }
@@ -189,4 +193,96 @@ t.test('documents every route, parameter and status in OpenAPI', async (t) => {
     ['/utxos', ['address'], list],
     ['/block', ['header_hash'], list],
   ])
+})
+
+interface Golden {
+  readonly ledger: {
+    readonly transactions: Readonly<Record<string, string>>
+    readonly histories: Readonly<Record<string, readonly string[]>>
+    readonly utxos: Readonly<
+      Record<string, readonly { transactionId: string; index: number; output: string }[]>
+    >
+    readonly blocks: Readonly<Record<string, readonly string[]>>
+  }
+  readonly cases: readonly { readonly request: string; readonly status: number; readonly body: object }[]
+}
+
+const bytes = (hex: string) => Buffer.from(hex, 'hex')
+
+t.test('answers as in the golden file', async (t) => {
+  const { ledger: given, cases } = golden<Golden>(import.meta.url, 'test/golden.json')
+  const { ledger, get } = await build(t)
+  for (const [id, cbor] of Object.entries(given.transactions)) ledger.transactions.set(id, bytes(cbor))
+  for (const [address, cbor] of Object.entries(given.histories))
+    ledger.histories.set(address, cbor.map(bytes))
+  for (const [hash, ids] of Object.entries(given.blocks)) ledger.blocks.set(hash, ids.map(bytes))
+  for (const [address, utxos] of Object.entries(given.utxos)) {
+    ledger.utxos.set(
+      address,
+      utxos.map(({ transactionId, index, output }) => ({
+        reference: { transactionId: bytes(transactionId), index },
+        output: bytes(output),
+      })),
+    )
+  }
+  for (const { request, status, body } of cases) {
+    ledger.asked.length = 0
+    t.same(
+      await get(request.replace('GET ', '')),
+      { status, body: JSON.stringify(body), type: 'application/json; charset=utf-8' },
+      request,
+    )
+    t.equal(ledger.asked.length, status === 400 ? 0 : 1, 'an invalid request does not reach the ledger')
+  }
+})
+
+t.test('GET /utxos encodes bytes that are a view of a larger buffer', async (t) => {
+  const { ledger, get } = await build(t)
+  const page = Buffer.alloc(100, 0xee)
+  page.fill(0x11, 10, 42)
+  ledger.utxos.set(`60${'11'.repeat(28)}`, [
+    {
+      reference: { transactionId: page.subarray(10, 42), index: 1 },
+      output: new Uint8Array(page.buffer, page.byteOffset + 10, 2),
+    },
+  ])
+  const { body } = await get('/utxos?address=addr_test1vqg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygxrcya6')
+  t.equal(body, JSON.stringify({ utxos: [{ outref: `825820${'11'.repeat(32)}01`, value: '1111' }] }))
+})
+
+/** One connection to a listening server, on which requests are written as they are. */
+async function open(t: Test) {
+  const { server, ledger } = await build(t)
+  await server.listen({ host: '127.0.0.1', port: 0 })
+  const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1')
+  socket.setEncoding('utf8')
+  t.teardown(() => socket.destroy())
+  const chunk = async () => (await once(socket, 'data'))[0]
+  const closed = once(socket, 'close').then(() => Promise.reject(new Error('the server hung up')))
+  closed.catch(() => undefined)
+  const ask = async (line: string, last: string) => {
+    socket.write(`${line} HTTP/1.1\r\nhost: a\r\n\r\n`, 'latin1')
+    let answer = ''
+    while (!answer.endsWith(last)) answer += await Promise.race([chunk(), closed])
+    return answer
+  }
+  return { ledger, ask }
+}
+
+t.test('keeps the connection open after refusals', async (t) => {
+  const { ledger, ask } = await open(t)
+  const id = 'ab'.repeat(32)
+  ledger.transactions.set(id, Buffer.of(0x80))
+  t.match(await ask('GET /tx', '}'), /^HTTP\/1\.1 400 Bad Request\r\n/)
+  t.match(await ask(`GET /tx?tx_hash=${'00'.repeat(32)}`, '}'), /^HTTP\/1\.1 404 Not Found\r\n/)
+  const head = await ask(`HEAD /tx?tx_hash=${id}`, '\r\n\r\n')
+  t.match(head, /^HTTP\/1\.1 200 OK\r\n/)
+  t.match(head, /\r\ncontent-length: 11\r\n/)
+  t.match(await ask(`GET /tx?tx_hash=${id}`, '}'), /\r\n\r\n\{"tx":"80"\}$/)
+})
+
+t.test('shows bytes that are not text as sent, and does not read them as digits', async (t) => {
+  const { ask } = await open(t)
+  t.match(await ask('GET /tx?tx_hash=%FF%B0', '}'), '{"error":"Invalid transaction hash: %FF%B0"}')
+  t.match(await ask('GET /tx?tx_hash=%00', '}'), '{"error":"Invalid transaction hash: \\u0000"}')
 })

@@ -7,8 +7,13 @@ import { commitBatch, commitUnlockedBatch, finalFailures } from './commit-batch.
 import { deadLetterOf } from './dead-letters.js'
 import { type Candidate, isCandidate, type Leaving } from './examine.js'
 import { type OrphanExchange, Orphans } from './orphans.js'
-import { type Offer, Parking, type WaitingDelivery } from './parking.js'
-import type { ParkedDelivery, ScriptLane } from './script-lane.js'
+import {
+  type Offer,
+  type ParkedDelivery,
+  Parking,
+  type ScriptLane,
+  type WaitingDelivery,
+} from './script-lane.js'
 import type { SignatureChecks } from './signatures.js'
 import type { BatchContext, ValidatedBatch } from './validate-batch.js'
 

@@ -2,10 +2,9 @@ import { fromHex, toHex } from '@ratatosk/cbor'
 import { appliedTransaction, type Failures, type OutputReference, type Transaction } from '@ratatosk/ledger'
 import type { Delivery } from '@ratatosk/queue'
 import type { Ledger, LedgerReads, NewRejection, UnlockedLedger } from '@ratatosk/store'
-import { BatchView, type ProvisionalEffects } from './batch-view.js'
+import { BatchView, type ProvisionalEffects, spendersOfMissing } from './batch-view.js'
 import { deadLetterOf } from './dead-letters.js'
 import { type Candidate, isCandidate, type Leaving, type NamedOutput } from './examine.js'
-import { spendersOfMissing } from './spent-inputs.js'
 import { type BatchContext, type Decision, type ValidatedBatch, validateBatch } from './validate-batch.js'
 
 /** A delivery and the result of phase A: its transaction, or why it does not decode. */

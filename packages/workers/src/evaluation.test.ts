@@ -1,5 +1,8 @@
-import { fromHex } from '@ratatosk/cbor'
+import { fromHex, isWellFormed } from '@ratatosk/cbor'
+import { ledgerScenarios, type Scenario, vectorsFolder } from '@ratatosk/fixtures/vectors'
+import { decodeOutputReference, decodeTransactionOutput, type SlotConfig } from '@ratatosk/ledger'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
+import type { LedgerEntry, Store } from '@ratatosk/store'
 import {
   chain,
   documentFees,
@@ -11,7 +14,7 @@ import {
   signed,
   slots,
 } from '@ratatosk/test-kit'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import {
   EvaluationsBusyError,
   type EvaluationsOptions,
@@ -20,8 +23,8 @@ import {
   openTurns,
 } from './index.js'
 import { minting, withCostModel } from './test/minting.js'
-import { run } from './test/running-worker.js'
-import { openers, type Services } from './test/services.js'
+import { isAccepted, openers, run, type Services } from './test/running-worker.js'
+import { Validator, type ValidatorOptions } from './validation-worker.js'
 
 const key = keyOf(1)
 
@@ -226,5 +229,163 @@ describe('an evaluation', () => {
     const settled = await Promise.all(answers)
     expect(most).toBe(1)
     expect(settled.filter((answer) => answer === 'valid').length).toBeGreaterThanOrEqual(1)
+  })
+})
+
+describe('evaluation scenarios', () => {
+  const folder = vectorsFolder('ledger-scenarios')
+  /** Every n-th scenario; `RATATOSK_EVALUATE_ALL=1` is all of them. */
+  const every = process.env.RATATOSK_EVALUATE_ALL ? 1 : 20
+  const slots: SlotConfig = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
+
+  describe.skipIf(folder === undefined)('an evaluation agrees with submission', () => {
+    const evaluator = createEvaluator()
+    afterAll(() => evaluator.close())
+
+    test('on the scenarios of the Haskell ledger', async (context) => {
+      const services = await openers['PostgreSQL and Redis'](context)
+      const { store } = services
+      const lease = await store.leases.acquire('sequencer', 'test', 600_000)
+      if (lease === undefined) throw new Error('The lease is taken')
+      const verdicts = new Map<string, number>()
+      for (const [index, scenario] of [...ledgerScenarios(folder!)].entries()) {
+        const { name, network, parameters, slot, transaction, unspent } = scenario
+        // `/submit` and `/evaluate` both answer 400.
+        if (index % every !== 0 || !isWellFormed(transaction)) continue
+        await store.blocks.reset(lease)
+        await store.applyGenesis(unspent.map(entryOf))
+        const conditions = {
+          store,
+          parameters,
+          networkId: network === 'mainnet' ? 1 : 0,
+          slots,
+          evaluator,
+          now: () => Number(slot) * 1000,
+        }
+        const before = await schemaDigest(services.name)
+        const evaluation = await openEvaluations(conditions).evaluate(transaction)
+        expect(await schemaDigest(services.name), name).toEqual(before)
+        await expectAgreement(name, store, transaction, evaluation, conditions)
+        verdicts.set(evaluation.verdict, (verdicts.get(evaluation.verdict) ?? 0) + 1)
+      }
+      expect(verdicts.get('valid')).toBeGreaterThan(0)
+      expect(verdicts.get('invalid')).toBeGreaterThan(0)
+    })
+  })
+
+  /** Submits, and compares the outcome with the evaluation. */
+  async function expectAgreement(
+    name: string,
+    store: Store,
+    cbor: Uint8Array,
+    { verdict, failures, transactionId }: LedgerEvaluation,
+    conditions: Pick<ValidatorOptions, 'parameters' | 'networkId' | 'slots' | 'evaluator' | 'now'>,
+  ): Promise<void> {
+    const validator = new Validator({
+      ...conditions,
+      blockTime: conditions.now,
+      store,
+      leaving: undefined,
+      scriptConcurrency: 1,
+      maxWaitingForScripts: 10,
+      batches: { size: 1, quietMs: 1, maxMs: 1 },
+      maxAttempts: 1,
+      backoff: () => 1,
+      observer: {
+        settled: () => {},
+        examined: () => {},
+        batch: () => {},
+        failed: (_delivery, error) => {
+          throw error
+        },
+        storeUnavailable: () => {},
+        storeAvailable: () => {},
+      },
+    })
+    onTestFinished(() => validator.close())
+    // Its only attempt is its last.
+    await validator.validate({ id: name, cbor, attempt: 1, submittedAt: new Date() }, { vacate: () => {} })
+    const rejection = await store.rejections.find(name)
+    if (verdict === 'valid') {
+      expect(rejection?.details, name).toBeUndefined()
+      expect(await isAccepted(store, { id: Buffer.from(transactionId!).toString('hex') }), name).toBe(true)
+      return
+    }
+    const details = rejection?.details as unknown as LedgerEvaluation['failures']
+    expect(failures.slice(0, details.length), name).toEqual(details)
+    expect(rejection?.code, name).toBe(failures[0]?.predicate)
+  }
+
+  function entryOf([reference, output]: Scenario['unspent'][number]): LedgerEntry {
+    const { address, bytes } = decodeTransactionOutput(output)
+    return { reference: decodeOutputReference(reference), output: bytes, address: address.bytes }
+  }
+})
+
+/** Work that is in progress until it is ended. */
+function held() {
+  let begin: () => void = () => {}
+  let end: () => void = () => {}
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const work = async () => {
+    begin()
+    await ended
+  }
+  return { work, begun, end: () => end() }
+}
+
+describe('turns', () => {
+  test('begin one at a time, the cheapest first', async () => {
+    const { take } = openTurns()
+    const first = held()
+    const order: bigint[] = []
+    const running = take(9n, undefined, first.work)
+    await first.begun
+    const others = [3n, 1n, 2n].map((cost) => take(cost, undefined, async () => order.push(cost)))
+    expect(order).toEqual([])
+    first.end()
+    await Promise.all([running, ...others])
+    expect(order).toEqual([1n, 2n, 3n])
+  })
+
+  test('are not taken by those that have left', async () => {
+    const { take } = openTurns()
+    const first = held()
+    const gone = new AbortController()
+    let ran = 0
+    const work = async () => ++ran
+    const running = take(1n, gone.signal, first.work)
+    await first.begun
+    const left = Array.from({ length: 32 }, () => take(1n, gone.signal, work).catch((error) => error.name))
+    gone.abort()
+    expect(new Set(await Promise.all(left))).toEqual(new Set(['AbortError']))
+    await expect(take(1n, gone.signal, work)).rejects.toThrow('aborted')
+    const stays = take(2n, undefined, work)
+    first.end()
+    await running
+    expect(await stays).toBe(1)
+  })
+
+  test('are refused beyond the limits of those that wait and of the wait', async () => {
+    const { take } = openTurns({ maxWaiting: 1, maxWaitMs: 1 })
+    const first = held()
+    const running = take(1n, undefined, first.work)
+    await first.begun
+    const late = take(1n, undefined, async () => {})
+    await expect(take(1n, undefined, async () => {})).rejects.toThrow(EvaluationsBusyError)
+    await expect(late).rejects.toThrow(EvaluationsBusyError)
+    first.end()
+    await running
+  })
+
+  test('pass on when work fails', async () => {
+    const { take } = openTurns()
+    await expect(take(1n, undefined, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+    expect(await take(1n, undefined, async () => 2)).toBe(2)
   })
 })

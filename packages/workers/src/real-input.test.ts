@@ -1,8 +1,7 @@
 import { collect, documentFees, genesisOf, midgardMissing, midgardTransactions } from '@ratatosk/test-kit'
 import { testedServices } from '@ratatosk/test-kit/vitest'
 import { describe, expect, test } from 'vitest'
-import { allRejections, countAccepted, historyOf, run, shuffled } from './test/running-worker.js'
-import { openers } from './test/services.js'
+import { allRejections, countAccepted, historyOf, openers, run, shuffled } from './test/running-worker.js'
 
 const timeout = 120_000
 

@@ -3,8 +3,14 @@ import { chain, collect, freeOfCharge, fundsOf, keyOf, outputsOf, slots } from '
 import { expect, type TestContext, test } from 'vitest'
 import type { ValidationWorkerOptions } from './index.js'
 import { minting, withCostModel } from './test/minting.js'
-import { allRejections, countAccepted, isAccepted, run } from './test/running-worker.js'
-import { openers, type Services } from './test/services.js'
+import {
+  allRejections,
+  countAccepted,
+  isAccepted,
+  openers,
+  run,
+  type Services,
+} from './test/running-worker.js'
 
 const ada = 1_000_000n
 const key = keyOf(7)

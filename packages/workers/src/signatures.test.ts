@@ -1,7 +1,6 @@
 import { documentFees, fundsOf, keyOf, outputsOf, signed } from '@ratatosk/test-kit'
 import { expect, test, vi } from 'vitest'
-import { allRejections, countAccepted, isAccepted, run, shuffled } from './test/running-worker.js'
-import { openers } from './test/services.js'
+import { allRejections, countAccepted, isAccepted, openers, run, shuffled } from './test/running-worker.js'
 
 /** Counts what libsodium verifies, from before the ledger takes the function until the end of this file. */
 const verifications = vi.hoisted(() => {

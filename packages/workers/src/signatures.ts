@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { concatBytes, toHex } from '@ratatosk/cbor'
 import { blake2b256, type Failures, type Transaction, validateSignatures } from '@ratatosk/ledger'
 import { LRUCache } from 'lru-cache'
-import { CheapestFirst } from './cheapest-first.js'
+import { CheapestFirst } from './turns.js'
 
 /**
  * Up to so many signatures are verified on arrival. More are verified last: keys are free to make, and a

@@ -7,9 +7,8 @@ import {
   validateProfileOfInputs,
   validateStateful,
 } from '@ratatosk/ledger'
-import type { BatchView } from './batch-view.js'
+import { type BatchView, nameSpenders, spentInputs } from './batch-view.js'
 import { type Candidate, digestOf, type ScriptOutcome } from './examine.js'
-import { nameSpenders, spentInputs } from './spent-inputs.js'
 
 export type Decision =
   | { readonly kind: 'accepted' }

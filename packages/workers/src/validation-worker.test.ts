@@ -15,8 +15,14 @@ import {
 import { testedServices } from '@ratatosk/test-kit/vitest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openEvaluations, replayDeadLetter } from './index.js'
-import { allRejections, countAccepted, isAccepted, run, transactionsIn } from './test/running-worker.js'
-import { openers } from './test/services.js'
+import {
+  allRejections,
+  countAccepted,
+  isAccepted,
+  openers,
+  run,
+  transactionsIn,
+} from './test/running-worker.js'
 
 const ada = 1_000_000n
 const key = keyOf(3)

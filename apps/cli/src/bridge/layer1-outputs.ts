@@ -8,7 +8,7 @@ import {
   timeoutMsOf,
   tokenRemedy,
 } from '../frame/node-connection.js'
-import { visible } from '../frame/plain-text.js'
+import { visible } from '../frame/text.js'
 
 /** An output on layer 1, with the CBOR that CIP-30 has for it. */
 interface Layer1Output {
@@ -19,6 +19,11 @@ interface Layer1Output {
 
 /** Reads unspent outputs of an address on layer 1. */
 export type Layer1Outputs = (address: string) => Promise<readonly Layer1Output[]>
+
+/** Where an option should point. @param option that names the controls of a devnet */
+export const controlsRemedy = (option: string): string =>
+  `${option} names the controls of the devnet: /devnet of the node that sequences, not on its ` +
+  'DEVNET_PORT, such as http://127.0.0.1:3000/devnet, or of `npx @ratatosk/devnet`'
 
 /** By the controls of the devnet, which the node serves, or another server. @throws UsageError */
 export function devnetOutputs(
@@ -36,9 +41,7 @@ export function devnetOutputs(
 
 async function ask(url: string, token: string | undefined, timeoutMs: number): Promise<readonly string[]> {
   let fault: string
-  let remedy =
-    '. --devnet names the controls of the devnet: /devnet of the sequencer, or of `npx @ratatosk/devnet`, ' +
-    'such as http://127.0.0.1:1337/devnet'
+  let remedy = `. ${controlsRemedy('--devnet')}`
   try {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
     const response = await fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs) })

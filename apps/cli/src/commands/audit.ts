@@ -4,12 +4,11 @@ import type { AuditReport, BlockJudge, Finding } from '@ratatosk/audit'
 import { type BlockRules, decodeHeader, isBlockError, judgeBlock } from '@ratatosk/block'
 import { decodeTransactionOutput } from '@ratatosk/ledger'
 import { deploymentArguments, readDeployment } from '../deployment/read-deployment.js'
-import { ada } from '../frame/ada.js'
 import { type CommandResult, command } from '../frame/command.js'
-import { counted } from '../frame/counted.js'
 import { CommandError, UsageError } from '../frame/errors.js'
 import { connect, nodeArguments, timeoutMsOf } from '../frame/node-connection.js'
-import { createProgress } from '../frame/progress.js'
+import { createProgress } from '../frame/terminal.js'
+import { ada, counted } from '../frame/text.js'
 
 export const auditCommand = command(
   'audit',
@@ -97,7 +96,7 @@ function jsonOf({ lovelace, treasury, ...report }: AuditReport) {
 const textsOf = (amounts: Readonly<Record<string, bigint | number>>) =>
   Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, String(amount)]))
 
-function linesOfReport({
+export function linesOfReport({
   verdict,
   findings,
   omittedFindings,
@@ -121,7 +120,7 @@ function linesOfReport({
       : []),
     ...(treasury
       ? [
-          `treasury      ${ada(treasury.held)}, claims ${ada(treasury.claims)}, owed ${ada(treasury.owed)}` +
+          `treasury      ${ada(treasury.held)}, ${claimsText(treasury.claims)}, owed ${ada(treasury.owed)}` +
             `, ${counted(treasury.waitingDeposits, 'deposit')} waiting with ${ada(treasury.waiting)}`,
         ]
       : []),
@@ -131,6 +130,12 @@ function linesOfReport({
   for (const { what, why } of unchecked) lines.push(`NOT CHECKED  ${what}: ${why}`)
   return lines
 }
+
+/** The genesis that is not backed can be withdrawn, too. */
+const claimsText = (claims: bigint): string =>
+  claims < 0n
+    ? `no claims: ${ada(-claims)} more were paid out than deposited and --backed`
+    : `claims ${ada(claims)}`
 
 function linesOf({ kind, message, block, expected, found }: Finding): readonly string[] {
   const place = block === undefined ? '' : `  block ${block.height} (${block.headerHash})`

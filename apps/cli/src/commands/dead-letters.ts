@@ -1,6 +1,5 @@
 import type { DeadLetterSummary } from '@ratatosk/client'
-import { type Command, command, group } from '../frame/command.js'
-import { wholeNumber } from '../frame/command-line.js'
+import { type Command, command, group, wholeNumber } from '../frame/command.js'
 import { connect, operatorArguments } from '../frame/node-connection.js'
 
 const idArgument = {

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
-import { type Command, command } from '../frame/command.js'
-import { wholeNumber } from '../frame/command-line.js'
+import { type Command, command, wholeNumber } from '../frame/command.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
 import { type LateReason, type LoadReport, runLoad } from '../load/run-load.js'
 

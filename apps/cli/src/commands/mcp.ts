@@ -1,7 +1,7 @@
 import { command } from '../frame/command.js'
 import { UsageError } from '../frame/errors.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
-import { visible } from '../frame/plain-text.js'
+import { visible } from '../frame/text.js'
 
 export const mcp = command(
   'mcp',
@@ -11,13 +11,13 @@ export const mcp = command(
     'devnet-url': {
       type: 'string',
       valueHint: 'url',
-      description: 'Control API of the layer-1 devnet, such as http://127.0.0.1:8090/devnet',
+      description: 'Control API of the layer-1 devnet, such as http://127.0.0.1:3000/devnet',
     },
   },
   async (args, shell) => {
     const devnetUrl = args['devnet-url']?.replace(/\/$/, '')
     if (devnetUrl !== undefined && !/^https?:\/\//.test(devnetUrl))
-      throw new UsageError('--devnet-url must be a URL such as http://127.0.0.1:8090/devnet.')
+      throw new UsageError('--devnet-url must be a URL such as http://127.0.0.1:3000/devnet.')
     const client = await connect(args, shell)
     const [{ mcpServer }, { LineTransport }] = await Promise.all([
       import('../mcp/server.js'),

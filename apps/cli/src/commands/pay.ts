@@ -1,16 +1,13 @@
 import { type Assets, minimumLovelace, type ProtocolParameters } from '@ratatosk/ledger'
 import { toOutput } from '@ratatosk/ledger/builder'
-import { assetsOf, lovelaceOf, unitsOf } from '../bridge/amounts.js'
-import { keysOf, payerArguments, receiverOf } from '../bridge/user.js'
-import { ada } from '../frame/ada.js'
+import { assetsOf, keysOf, lovelaceOf, payerArguments, receiverOf, unitsOf } from '../bridge/order.js'
 import { command } from '../frame/command.js'
-import { counted } from '../frame/counted.js'
 import { CommandError, UsageError } from '../frame/errors.js'
-import { fileText } from '../frame/file-text.js'
+import { fileText } from '../frame/files.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
-import { createProgress } from '../frame/progress.js'
-import { parametersOf } from '../layer2/layer2.js'
-import type { PaidAll } from '../layer2/pay-all.js'
+import { createProgress } from '../frame/terminal.js'
+import { ada, counted } from '../frame/text.js'
+import { type PaidAll, parametersOf, payAll } from '../layer2/layer2.js'
 
 /** Of a file with payments. */
 const mostBytes = 4_194_304
@@ -43,7 +40,6 @@ export const pay = command(
     const maxFee = args['max-fee'] === undefined ? undefined : lovelaceOf(args['max-fee'], '--max-fee')
     const client = await connect(args, shell)
     if (listed.length > 0) checkAmounts(listed, await parametersOf(client), args.file)
-    const { payAll } = await import('../layer2/pay-all.js')
     const progress = createProgress(shell, true)
     const value = await payAll(client, from, outputs, { maxFee, onProgress: progress.show }).finally(
       progress.clear,
@@ -126,7 +122,7 @@ function linesOf({ transactions, reasons }: PaidAll): string[] {
     return `${txHash}  ${what}`
   })
   const [made, sent] = [counted(payments, 'payment'), counted(transactions.length, 'transaction')]
-  lines.push(`${made} in ${sent}, for fees of ${ada(fee)}`)
+  lines.push(`${made} on layer 2 in ${sent}, for fees of ${ada(fee)}`)
   if (reasons.length > 0) lines.push('One transaction was not enough:')
   return [...lines, ...reasons.map(({ predicate, message }) => `  ${predicate}: ${message}`)]
 }

@@ -1,11 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { command } from '../frame/command.js'
-import { wholeNumber } from '../frame/command-line.js'
+import { command, wholeNumber } from '../frame/command.js'
 import { CommandError } from '../frame/errors.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
-import { visible } from '../frame/plain-text.js'
-import { createProgress } from '../frame/progress.js'
+import { createProgress } from '../frame/terminal.js'
+import { visible } from '../frame/text.js'
 import { type Refusal, type SubmitReport, submitAll } from '../layer2/submit-all.js'
 
 export const submit = command(

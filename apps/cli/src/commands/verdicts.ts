@@ -1,9 +1,8 @@
 import type { BlockVerdict } from '@ratatosk/client'
-import { ada } from '../frame/ada.js'
-import { command } from '../frame/command.js'
-import { wholeNumber } from '../frame/command-line.js'
+import { command, wholeNumber } from '../frame/command.js'
 import { UsageError } from '../frame/errors.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
+import { ada } from '../frame/text.js'
 
 const states = ['unavailable', 'valid', 'invalid', 'unprovable', 'removing', 'removed'] as const
 const mostVerdicts = 500

@@ -1,7 +1,7 @@
 import { deploymentArguments, readDeployment } from '../deployment/read-deployment.js'
 import type { Verification } from '../deployment/verify-block.js'
 import { command } from '../frame/command.js'
-import { createProgress } from '../frame/progress.js'
+import { createProgress } from '../frame/terminal.js'
 
 export const verify = command(
   'verify',
@@ -11,8 +11,7 @@ export const verify = command(
     block: { type: 'positional', required: true, description: 'Height or header hash' },
   },
   async (args, shell) => {
-    const [{ findBlock, parseBlock }, { judged, verifyBlock }, { createEvaluator }] = await Promise.all([
-      import('../deployment/find-block.js'),
+    const [{ findBlock, judged, parseBlock, verifyBlock }, { createEvaluator }] = await Promise.all([
       import('../deployment/verify-block.js'),
       import('@ratatosk/ledger/plutus'),
     ])

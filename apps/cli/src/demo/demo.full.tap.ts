@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '@ratatosk/test-kit'
 import t, { type Test } from 'tap'
+import { startedNode } from '../test/nodes.js'
 import { run } from '../test/run.js'
-import { startedNode } from '../test/started-node.js'
 
 // A node of its own, a maturity window and a merge, where many tests share the processor.
 t.setTimeout(600_000)

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { type Client, NotFoundError, RejectedError } from '@ratatosk/client'
 import { keysFromSigningKey } from '@ratatosk/ledger/builder'
-import { ada } from '../frame/ada.js'
 import { CommandError } from '../frame/errors.js'
+import { ada } from '../frame/text.js'
 import { devnetFunds, lovelaceIn, openBuilder, outputsOf, type SignedPayment } from '../layer2/layer2.js'
 import type { Story } from './story.js'
 

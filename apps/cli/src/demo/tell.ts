@@ -27,10 +27,7 @@ export async function tellFraud(options: ConnectionOptions, shell: Shell, story:
   story.title('Ratatosk: a fraud on layer 2, from the lie to the slashed bond')
   const folder = await openTemporaryFolder()
   try {
-    const [{ runFraud }, { startNetwork }] = await Promise.all([
-      import('./fraud/run-fraud.js'),
-      import('./fraud/network.js'),
-    ])
+    const { runFraud, startNetwork } = await import('./fraud.js')
     story.say('The demo starts a devnet and three nodes, for as long as it runs.')
     const network = await startNetwork(folder.path, (url) => connect({ ...options, url }, shell))
     try {
@@ -51,7 +48,7 @@ export async function tellBridge(options: ConnectionOptions, shell: Shell, story
   const folder = await openTemporaryFolder()
   try {
     const [{ runBridge }, { startLayer1 }, { readSettings, startNode }] = await Promise.all([
-      import('./bridge/run-bridge.js'),
+      import('./bridge.js'),
       import('./layer1.js'),
       import('@ratatosk/node'),
     ])

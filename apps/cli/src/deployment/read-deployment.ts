@@ -2,8 +2,8 @@ import type { BlockSource } from '@ratatosk/audit'
 import type { Deployment } from '@ratatosk/node'
 import type { Shell } from '../frame/command.js'
 import { CommandError, UsageError } from '../frame/errors.js'
-import { visible } from '../frame/plain-text.js'
-import { configArgument, withConfigFile } from '../settings/config-file.js'
+import { configArgument, withConfigFile } from '../frame/files.js'
+import { visible } from '../frame/text.js'
 
 /** Options of a command that judges a deployment from layer 1 and an archivist. */
 export const deploymentArguments = {

@@ -1,5 +1,6 @@
 import {
   type Client,
+  ClientError,
   createClient,
   NetworkError,
   NotFoundError,
@@ -9,12 +10,11 @@ import {
 } from '@ratatosk/client'
 import { faultOf } from '@ratatosk/client/answers'
 import { fileLimits } from '@ratatosk/node/regular-file'
-import type { Shell } from './command.js'
-import { wholeNumber } from './command-line.js'
-import { UsageError } from './errors.js'
-import { fileText } from './file-text.js'
-import { visible } from './plain-text.js'
+import { type Shell, wholeNumber } from './command.js'
+import { CommandError, UsageError } from './errors.js'
+import { fileText } from './files.js'
 import { servedBy } from './served-by.js'
+import { visible } from './text.js'
 
 const mostSeconds = 3600
 
@@ -142,4 +142,51 @@ function secretOf(
 ): string | undefined {
   if (!file) return environment[name]
   return fileText(file, name, 'CLI_SECRET_FILE', fileLimits.secret).trim()
+}
+
+/** How a node of any role names itself beside its readiness. */
+interface Identity {
+  readonly role?: string
+  readonly network?: string
+  readonly version?: string
+  /** Key hash of the operator of a node that commits. */
+  readonly operator?: string
+}
+
+/** Milliseconds for what a command can do without. */
+const mostMs = 5000
+
+const names = ['role', 'network', 'version', 'operator'] as const
+
+/** Empty for a node that does not answer: what is asked of it next says so. @throws UsageError */
+export async function identityOf(options: ConnectionOptions, shell: Shell): Promise<Identity> {
+  const url = `${baseUrlOf(options, shell).replace(/\/+$/, '')}/health/ready`
+  const signal = AbortSignal.timeout(Math.min(timeoutMsOf(options), mostMs))
+  const answer = await fetch(url, { method: 'HEAD', signal }).catch(() => undefined)
+  const entries = names.map((name) => [name, answer?.headers.get(`x-ratatosk-${name}`) ?? undefined])
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+}
+
+/** A transaction that may have been sent, although the command failed after it. */
+interface Sent {
+  /** Fields of the result that identify it. */
+  readonly value: object
+  /** Says what to do instead of sending it again: sentences without the last full stop. */
+  readonly advice: string
+}
+
+/** The error of a command that has sent something: who sends it again would pay twice. */
+export function afterSending(error: ClientError | CommandError, { value, advice }: Sent): CommandError {
+  const reason = error instanceof ClientError ? `${visible(error.message)}${remedyOf(error)}` : error.message
+  return new CommandError(error.code, `${reason.replace(/\.$/, '')}. ${advice}.`, value)
+}
+
+/** The answer of a wait for what was sent. @throws CommandError of {@link afterSending} */
+export async function awaited<T>(answer: Promise<T>, sent: Sent): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof ClientError || error instanceof CommandError) throw afterSending(error, sent)
+    throw error
+  }
 }

@@ -1,8 +1,7 @@
 import { createClient } from '@ratatosk/client'
 import { decodeTransaction, effects, type Utxo } from '@ratatosk/ledger'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { anyPlace } from '../test/any-place.js'
-import { receiver, withNode } from '../test/store-node.js'
+import { anyPlace, receiver, withNode } from '../test/nodes.js'
 import { devnetFunds, openBuilder } from './layer2.js'
 import { submitAll } from './submit-all.js'
 

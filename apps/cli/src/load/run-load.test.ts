@@ -1,9 +1,9 @@
 import { createClient } from '@ratatosk/client'
 import { readSettings, startNode } from '@ratatosk/node'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { anyPlace } from '../test/any-place.js'
+import { anyPlace } from '../test/nodes.js'
 import { run } from '../test/run.js'
-import { runLoad } from './run-load.js'
+import { quantilesOf, runLoad } from './run-load.js'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -110,4 +110,11 @@ test('nothing is offered after the time, and the end waits for no answer for lon
   expect(report.submitted + report.late).toBe(300)
   expect(report.pending).toBeGreaterThan(0)
   expect(report.failed).toEqual({})
+})
+
+test('quantiles are values of the list, by nearest rank', () => {
+  const values = Array.from({ length: 200 }, (_, n) => 200 - n)
+  expect(quantilesOf(values)).toEqual({ p50: 100, p95: 190, p99: 198, max: 200 })
+  expect(quantilesOf([7.4])).toEqual({ p50: 7, p95: 7, p99: 7, max: 7 })
+  expect(quantilesOf([])).toEqual({ p50: 0, p95: 0, p99: 0, max: 0 })
 })

@@ -8,10 +8,9 @@ import {
 import { ClientError, RejectedError } from '@ratatosk/client'
 import { CommandError, UsageError } from '../frame/errors.js'
 import { remedyOf } from '../frame/node-connection.js'
-import { visibleJson } from '../frame/plain-text.js'
+import { visibleJson } from '../frame/text.js'
 import { cliVersion } from '../version.js'
-import type { ToolContext } from './tool.js'
-import { tools } from './tools.js'
+import { type ToolContext, tools } from './tools.js'
 
 /** A server of the Model Context Protocol with tools for one node. The caller connects it to a transport. */
 export function mcpServer(context: ToolContext): Server {

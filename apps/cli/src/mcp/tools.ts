@@ -9,13 +9,14 @@ import {
   type Transaction,
   type TransactionOutput,
 } from '@ratatosk/ledger'
-import { Type } from '@sinclair/typebox'
-import { receiverOf } from '../bridge/user.js'
+import { type Static, type TObject, Type, TypeGuard } from '@sinclair/typebox'
+import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
+import { controlsRemedy } from '../bridge/layer1-outputs.js'
+import { receiverOf } from '../bridge/order.js'
 import { readStatus } from '../commands/status.js'
 import { CommandError } from '../frame/errors.js'
-import { afterSending } from '../frame/sent.js'
+import { afterSending } from '../frame/node-connection.js'
 import { devnetFunds, openBuilder, outputsOf } from '../layer2/layer2.js'
-import { type Tool, tool } from './tool.js'
 
 const reads = { readOnlyHint: true }
 const changes = { readOnlyHint: false, destructiveHint: false }
@@ -169,7 +170,7 @@ const rollBack = tool(
     if (devnetUrl === undefined)
       throw new CommandError(
         'CLI_NO_DEVNET',
-        'Start `ratatosk mcp` with --devnet-url, such as http://127.0.0.1:8090/devnet.',
+        `Start \`ratatosk mcp\` with --devnet-url. ${controlsRemedy('It')}.`,
       )
     const response = await fetch(`${devnetUrl}/roll-back`, {
       method: 'POST',
@@ -182,7 +183,8 @@ const rollBack = tool(
     if (!response.ok)
       throw new CommandError(
         'CLI_ROLL_BACK',
-        `The devnet answered ${response.status}: ${(await textOf(response)).slice(0, longestReason)}`,
+        `The devnet answered ${response.status}: ${(await textOf(response)).slice(0, longestReason)}` +
+          (response.status === 404 ? `. ${controlsRemedy('--devnet-url')}.` : ''),
       )
     return { tip: parsed(await textOf(response)) }
   },
@@ -285,4 +287,55 @@ async function textOf({ body }: Response): Promise<string> {
     text += decoder.decode(piece, { stream: true })
   }
   return text + decoder.decode()
+}
+
+export interface ToolContext {
+  readonly client: Client
+  /** Base URL of the control API of a devnet. */
+  readonly devnetUrl: string | undefined
+}
+
+interface Tool {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: TObject
+  readonly annotations: { readonly readOnlyHint: boolean; readonly destructiveHint?: boolean }
+  /** @throws CommandError, or a ClientError */
+  run(input: unknown, context: ToolContext): Promise<Readonly<Record<string, unknown>>>
+}
+
+/** Defines a tool whose input is checked against its schema. */
+function tool<T extends TObject>(
+  notes: Pick<Tool, 'name' | 'description' | 'annotations'>,
+  inputSchema: T,
+  run: (input: Static<T>, context: ToolContext) => Promise<Readonly<Record<string, unknown>>>,
+): Tool {
+  return {
+    ...notes,
+    inputSchema,
+    async run(input = {}, context) {
+      if (Value.Check(inputSchema, input)) return run(input, context)
+      refuseUnknown(inputSchema, input)
+      const fault = Value.Errors(inputSchema, input).First()
+      const where = fault === undefined || fault.path === '' ? 'The input' : fault.path.slice(1)
+      throw new CommandError('CLI_TOOL_INPUT', `${where}: ${fault === undefined ? '' : reasonOf(fault)}`)
+    },
+  }
+}
+
+/** @throws CommandError */
+function refuseUnknown({ properties }: TObject, input: unknown): void {
+  const names = Object.keys(properties)
+  const unknown = Object.keys(Object(input)).find((name) => !names.includes(name))
+  if (unknown === undefined) return
+  const others = names.length === 0 ? 'there are none' : `the fields are ${names.join(', ')}`
+  throw new CommandError('CLI_TOOL_INPUT', `There is no field ${unknown}: ${others}`)
+}
+
+/** The library quotes a pattern, and of a union it only says that none of its kinds is there. */
+function reasonOf({ type, message, schema }: ValueError): string {
+  if (type === ValueErrorType.StringPattern) return `Expected ${schema.description}`
+  if (!TypeGuard.IsUnion(schema)) return message
+  const values = schema.anyOf.flatMap((each) => (TypeGuard.IsLiteral(each) ? [each.const] : []))
+  return `Expected ${values.length > 0 ? `one of ${values.join(', ')}` : schema.description}`
 }

@@ -1,3 +1,4 @@
+import type { Shell } from '../frame/command.js'
 import { runCli } from '../index.js'
 
 export interface Run {
@@ -10,9 +11,11 @@ export interface Run {
 export async function run(
   argv: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  terminal: Pick<Shell, 'ask'> = {},
 ): Promise<Run> {
   let [out, error] = ['', '']
   const status = await runCli(argv, {
+    ...terminal,
     environment,
     write: (text) => {
       out += text

@@ -20,9 +20,8 @@ import { loadContext } from '../context.js'
 import { contractsOf } from '../layer1/settlement.js'
 import { readSettings } from '../settings/read.js'
 import { openDeposits } from './deposits.js'
-import { openDrafter } from './drafter.js'
+import { openDrafter, openSubmitter } from './drafter.js'
 import { type BridgeContracts, openMoments, withBridge } from './moment.js'
-import { openSubmitter } from './submitter.js'
 
 const policy = 'ab'.repeat(28)
 const slotMs = 100

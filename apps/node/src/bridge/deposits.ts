@@ -4,8 +4,7 @@ import { outputReferenceKey } from '@ratatosk/ledger'
 import type { DepositOutput } from '@ratatosk/protocol'
 import type { DepositAnswer, DepositList, DepositsPart } from '@ratatosk/state-queue/bridge'
 import type { Block, BlockState, Store } from '@ratatosk/store'
-import { addressOn } from './addresses.js'
-import type { BridgeMoment } from './moment.js'
+import { addressOn, type BridgeMoment } from './moment.js'
 
 type Deposits = Pick<Store, 'deposit'> & { readonly blocks: Pick<Store['blocks'], 'depositsOf'> }
 

@@ -1,19 +1,27 @@
-import { fromHex, isDecodeError } from '@ratatosk/cbor'
+import { BytesSet, equalBytes, fromHex, isDecodeError } from '@ratatosk/cbor'
 import { hasCode } from '@ratatosk/http'
+import { isLayer1Error, missingInputs } from '@ratatosk/layer1'
 import {
   type Address,
   type Assets,
+  decodeTransaction,
   decodeUtxo,
+  keyAddress,
   minimumLovelace,
   type OutputDatum,
+  outputReferenceKey,
   type SlotConfig,
   splitUnit,
+  type Transaction,
   type Utxo,
 } from '@ratatosk/ledger'
 import {
   type BuildContext,
   type BuiltTransaction,
+  buildTransaction,
   isWalletError,
+  keysFromSigningKey,
+  type SigningKey,
   type TransactionDraft,
   toOutput,
   unsigned,
@@ -30,6 +38,7 @@ import {
 import type { OwedReader } from '@ratatosk/sequencer/settler'
 import type {
   AssetAmounts,
+  BridgeSubmitter,
   DepositRequest,
   Draft,
   Drafter,
@@ -39,9 +48,120 @@ import type {
 import type { Store } from '@ratatosk/store'
 import type { Settlement } from '../layer1/settlement.js'
 import type { ClientScripts } from '../node.js'
-import { readAddress } from './addresses.js'
-import type { BridgeContracts } from './moment.js'
-import { buildWithStandIns, standInFunds, type WalletFunds } from './stand-ins.js'
+import { type BridgeContracts, type BridgeMoment, readAddress } from './moment.js'
+
+/** Transactions that are sent at a time. */
+const maxAtOnce = 8
+
+/** Sends transactions of the bridge to layer 1, and no others: this node is no gateway to layer 1. */
+export function openSubmitter(
+  { layer1 }: Pick<Settlement, 'layer1'>,
+  { bridge }: BridgeContracts,
+  moment: () => Promise<BridgeMoment>,
+): BridgeSubmitter {
+  let running = 0
+
+  const paysTo = ({ body }: Transaction): boolean =>
+    body.outputs.some(({ address }) => equalBytes(address.bytes, bridge.place.address))
+
+  async function spendsFrom({ body }: Transaction): Promise<boolean> {
+    const { deposits, reserves, settlements, strays } = await moment()
+    const held = [...deposits, ...settlements].map(({ utxo }) => utxo)
+    const keys = new Set(
+      [...held, ...reserves, ...strays].map(({ reference }) => outputReferenceKey(reference)),
+    )
+    return body.inputs.some((reference) => keys.has(outputReferenceKey(reference)))
+  }
+
+  const submit: BridgeSubmitter['submit'] = async (cbor, signal) => {
+    let transaction: Transaction
+    try {
+      transaction = decodeTransaction(cbor)
+    } catch (error) {
+      if (!isDecodeError(error)) throw error
+      return { kind: 'refused', reason: `The CBOR is no transaction of layer 1: ${error.message}` }
+    }
+    if (!(paysTo(transaction) || (await spendsFrom(transaction)))) return { kind: 'foreign' }
+    const options = signal && { signal }
+    try {
+      return { kind: 'sent', transactionId: await layer1.submit(cbor, options) }
+    } catch (error) {
+      if (!isLayer1Error(error) || error.code !== 'LAYER1_REJECTED') throw error
+      const missing = await missingInputs(layer1, () => false, transaction, options)
+      if (missing.length > 0) return { kind: 'spent' }
+      return { kind: 'refused', reason: `Layer 1 refuses the transaction: ${error.reason ?? error.message}` }
+    }
+  }
+
+  return {
+    async submit(cbor, signal) {
+      if (running >= maxAtOnce) return { kind: 'busy' }
+      running += 1
+      try {
+        return await submit(cbor, signal)
+      } finally {
+        running -= 1
+      }
+    },
+  }
+}
+
+/*
+ * Drafts for wallets whose keys are elsewhere. The builder signs what it builds and judges it by all rules of
+ * the ledger, so keys that are public stand in for those of the wallet. Only the witnesses show it:
+ * inputs are references, and each output keeps its staking part. The stand-ins' signatures are taken out
+ * again; the fee has paid for their room.
+ */
+
+/** Public: nothing is ever paid to them. */
+const standIn = (number: number): SigningKey =>
+  keysFromSigningKey(number.toString(16).padStart(64, '0'), { networkId: 0 }).payment
+
+const first = standIn(1)
+
+/** Outputs of a wallet that keys lock, as the builder may spend them. */
+interface WalletFunds {
+  /** Locked by the stand-in. */
+  readonly funds: readonly Utxo[]
+  /** How many keys have to sign for some of them. */
+  keysOf(utxos: readonly Utxo[]): number
+}
+
+/** Takes the outputs that a key locks and that hold no script; others are left out. */
+function standInFunds(utxos: readonly Utxo[], networkId: 0 | 1): WalletFunds {
+  const owners = new Map<Utxo, Uint8Array>()
+  for (const { reference, output } of utxos) {
+    const { address, value, datum, referenceScript } = output
+    if (address.kind !== 'base' && address.kind !== 'enterprise') continue
+    if (address.payment.kind !== 'key' || address.networkId !== networkId || referenceScript) continue
+    const place = keyAddress(first.hash, networkId, address.stake)
+    const utxo = { reference, output: toOutput({ address: place.bytes, value, datum }) }
+    owners.set(utxo, address.payment.hash)
+  }
+  return {
+    funds: [...owners.keys()],
+    keysOf: (spent) => new BytesSet(spent.flatMap((utxo) => owners.get(utxo) ?? [])).size,
+  }
+}
+
+const maxRounds = 4
+
+/** Builds a transaction of a wallet with stand-ins for its signatures. @throws {WalletError} (rejects) */
+async function buildWithStandIns(
+  draft: TransactionDraft,
+  { funds, keysOf }: WalletFunds,
+  context: Omit<BuildContext, 'funds' | 'signers'>,
+): Promise<BuiltTransaction> {
+  let keys = 1
+  for (let round = 1; ; round++) {
+    const signers = Array.from({ length: keys }, (_, number) => (number === 0 ? first : standIn(number + 1)))
+    const built = await buildTransaction(draft, { ...context, funds, signers })
+    const needed = keysOf([...built.spent, ...built.collateral])
+    // The fee has to pay for the signatures of all.
+    if (needed <= keys || round === maxRounds) return built
+    keys = needed
+  }
+}
 
 /** With what transactions of strangers' wallets are drafted. */
 export interface DrafterOptions {

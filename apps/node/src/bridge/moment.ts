@@ -1,9 +1,29 @@
-import { compareBytes } from '@ratatosk/cbor'
+import { type BytesMap, compareBytes, isDecodeError, toHex } from '@ratatosk/cbor'
 import { shareAnswers } from '@ratatosk/http'
-import { slotToTime } from '@ratatosk/ledger'
+import {
+  type Address,
+  decodeAddress,
+  decodeBech32Address,
+  isAddressError,
+  slotToTime,
+} from '@ratatosk/ledger'
 import { type Bridge, type BridgeState, type Contracts, openEventSource } from '@ratatosk/protocol'
+import type { OwedReader } from '@ratatosk/sequencer/settler'
 import type { Block, Store } from '@ratatosk/store'
 import type { Settlement as Layer1Settlement } from '../layer1/settlement.js'
+
+/** Reads which withdrawals of a merged block layer 1 has not paid, and what has paid the others. */
+export type Remaining = Pick<OwedReader, 'remaining' | 'payouts'>
+
+/** Shares answers among all clients, so that none can end the read of another. */
+export function shareOwed(owed: Remaining): Remaining {
+  const share = shareAnswers<ReadonlySet<string> | undefined>(freshMs)
+  const sharePayouts = shareAnswers<Pick<BytesMap<Uint8Array>, 'get'>>(freshMs)
+  return {
+    remaining: (headerHash) => share(toHex(headerHash), () => owed.remaining(headerHash)),
+    payouts: (headerHash) => sharePayouts(toHex(headerHash), () => owed.payouts(headerHash)),
+  }
+}
 
 /** Contracts with a bridge. */
 export type BridgeContracts = Contracts & { readonly bridge: Bridge }
@@ -54,3 +74,20 @@ export function openMoments({ reads, layer1, contracts, blocks }: MomentSource):
 }
 
 export const byNumber = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** An address of one network; undefined if a text is not one. */
+export function addressOn(networkId: 0 | 1, text: string): Address | undefined {
+  const address = readAddress(text)
+  return address?.networkId === networkId ? address : undefined
+}
+
+/** An address in bech32, or as the bytes of CIP-19 in hex; undefined if a text is neither. */
+export function readAddress(text: string): Address | undefined {
+  try {
+    const isHex = /^([0-9a-f]{2})+$/i.test(text)
+    return isHex ? decodeAddress(Uint8Array.from(Buffer.from(text, 'hex'))) : decodeBech32Address(text)
+  } catch (error) {
+    if (isAddressError(error) || isDecodeError(error)) return undefined
+    throw error
+  }
+}

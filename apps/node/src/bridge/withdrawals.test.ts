@@ -8,8 +8,7 @@ import { loadContext } from '../context.js'
 import { contractsOf } from '../layer1/settlement.js'
 import { readSettings } from '../settings/read.js'
 import { type BridgeContracts, type BridgeMoment, withBridge } from './moment.js'
-import { openOverview } from './overview.js'
-import { openWithdrawals, type WithdrawalSource } from './withdrawals.js'
+import { openOverview, openWithdrawals, type WithdrawalSource } from './withdrawals.js'
 
 let contracts: BridgeContracts
 beforeAll(async () => {

@@ -26,11 +26,12 @@ import {
 } from '@ratatosk/test-kit'
 import { fastify } from 'fastify'
 import { Redis } from 'ioredis'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { readSettings } from '../settings/read.js'
 import { takeDataDirectory } from '../storage/data-directory.js'
+import { watchPeers } from '../work/start-work.js'
 import { checkEnvironment, serverFindings } from './check-environment.js'
-import type { NodeFinding } from './finding.js'
+import { checkPeers, type NodeFinding } from './checks.js'
 
 const phrase = `${'abandon '.repeat(23)}art`
 const withoutServices = await whyMissing('PostgreSQL', 'Redis')
@@ -358,9 +359,11 @@ test('warns of a wallet that cannot pay for answers, where there is a summons', 
 test('each peer must have the routes of an archivist', async () => {
   const server = fastify({ forceCloseConnections: true })
   onTestFinished(() => server.close())
-  server.get('/archivist/block/:id/header', async ({ params }, reply) =>
-    reply.code(404).send({ error: `Block not found: ${(params as { id: string }).id}` }),
-  )
+  const own = 'ab'.repeat(28)
+  server.get('/archivist/block/:id/header', async ({ params }, reply) => {
+    const { id } = params as { id: string }
+    return id === own ? { hash: own } : reply.code(404).send({ error: `Block not found: ${id}` })
+  })
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   const peers = [`${url}/archivist`, url, `http://127.0.0.1:${await freePort()}/archivist`]
   const { settings } = await providerOf({ blockEveryMs: 0 })
@@ -376,4 +379,27 @@ test('each peer must have the routes of an archivist', async () => {
   ])
   const wrong = { ...settings, NODE_ROLE: 'archivist', ARCHIVIST_PEERS: url }
   expect(faultsOf(await check(wrong)).peers).toMatch(/it answers 404\. .*ends with .*\/archivist/)
+
+  const of = (merged: string) =>
+    checkPeers({ NODE_ROLE: 'watcher', ARCHIVIST_PEERS: [`${url}/archivist`] }, 5000, merged)
+  expect(await of(own)).toMatchObject([{ status: 'ok' }])
+  const foreign = /does not have block (?:cd)+, which is merged on layer 1\. Name a peer of this ledger/
+  expect(await of('cd'.repeat(28))).toMatchObject([
+    { status: 'failed', message: expect.stringMatching(foreign) },
+  ])
+})
+
+test('a process says once that a peer does not serve, and goes on', async () => {
+  const settings = {
+    NODE_ROLE: 'watcher' as const,
+    ARCHIVIST_PEERS: [`http://127.0.0.1:${await freePort()}`],
+    HEALTH_PROBE_TIMEOUT_MS: 1000,
+  } satisfies Parameters<typeof watchPeers>[0]
+  const log = { info: vi.fn(), warn: vi.fn() }
+  const peers = watchPeers(settings, undefined, log)
+  await expect.poll(() => peers.silent()).toBe(1)
+  await peers.read()
+  expect(log.warn.mock.calls).toEqual([
+    [{}, expect.stringMatching(/^The peer http:.* does not answer\. Start it, or correct ARCHIVIST_PEERS/)],
+  ])
 })

@@ -10,14 +10,13 @@ import { pino } from 'pino'
 import { loadContext, type NodeContext } from '../context.js'
 import { isSettingsError, isStartError, StartError } from '../errors.js'
 import { checkStored } from '../layer1/check-stored.js'
-import { connectHosted, connectProvider, type OpenedLayer1 } from '../layer1/open-layer1.js'
-import { remedyOfLayer1 } from '../layer1/remedy.js'
+import { connectHosted, connectProvider, type OpenedLayer1, remedyOfLayer1 } from '../layer1/open-layer1.js'
 import { contractsOf } from '../layer1/settlement.js'
 import { cachesOutputs } from '../roles.js'
 import { checkAddress, isRunning } from '../server/listen.js'
+import { verdictsOf } from '../settings/derived.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
-import { verdictsOf } from '../settings/verdicts.js'
 import { userOf } from '../storage/data-directory.js'
 import {
   checkStoreAt,
@@ -26,12 +25,16 @@ import {
   queueSchema,
   withoutDirectory,
 } from '../storage/open-storage.js'
-import { foreignQueue, remedyOfRedis } from '../storage/queue-ledger.js'
 import { inspectReplica } from '../storage/replica.js'
-import { checkDevnetPort } from './check-devnet-port.js'
-import { checkPeers } from './check-peers.js'
-import { checkStateQueue } from './check-state-queue.js'
-import { about, type NodeFinding } from './finding.js'
+import { foreignQueue, remedyOfRedis } from '../storage/stored-ledger.js'
+import {
+  about,
+  checkDevnetPort,
+  checkPeers,
+  checkStateQueue,
+  mergedBlock,
+  type NodeFinding,
+} from './checks.js'
 
 export interface CheckOptions {
   /** Current time in POSIX milliseconds. Default: `Date.now`. */
@@ -83,15 +86,15 @@ async function checkPort(settings: Settings): Promise<NodeFinding> {
 async function checkParts(context: NodeContext): Promise<readonly NodeFinding[]> {
   const { settings, duties } = context
   const none: Inspection = { findings: [] }
-  const [directory, postgres, replica, redis, devnetPort, layer1, peers] = await Promise.all([
+  const [directory, postgres, replica, redis, devnetPort, layer1] = await Promise.all([
     settings.DATABASE_URL === undefined || cachesOutputs(duties) ? checkDataDirectory(settings) : [],
     settings.DATABASE_URL === undefined ? none : inspectPostgres(context, settings.DATABASE_URL),
     checkReplica(settings),
     settings.REDIS_URL === undefined ? [] : checkRedis(settings, settings.REDIS_URL),
     checkDevnetPort(context),
     duties.reachesLayer1 ? inspectLayer1(context) : none,
-    checkPeers(settings),
   ])
+  const peers = await checkPeers(settings, timeoutMs, layer1.merged)
   const times = [postgres.time, layer1.time].filter((time) => time !== undefined)
   return [
     ...directory,
@@ -208,7 +211,8 @@ async function inspectLayer1(context: NodeContext): Promise<Inspection> {
       checkStateQueue(context, provider.layer1),
       checkWallet(context, provider),
     ])
-    return { findings: [tip, ...queue, ...wallet], ...(time && { time }) }
+    const merged = settings.ARCHIVIST_PEERS && (await mergedBlock(contractsOf(context), provider.layer1))
+    return { findings: [tip, ...queue, ...wallet], ...(time && { time }), ...(merged && { merged }) }
   } catch (error) {
     if (!isLayer1Error(error)) throw error
     const message = `${provider.place}: ${error.message}. ${remedyOfLayer1(error.code, settings)}`
@@ -415,6 +419,8 @@ async function checkRedis(settings: Settings, url: string): Promise<readonly Nod
 interface Inspection {
   readonly findings: readonly NodeFinding[]
   readonly time?: ForeignTime
+  /** Hash of the newest merged block on layer 1. */
+  readonly merged?: string
 }
 
 interface ForeignTime {

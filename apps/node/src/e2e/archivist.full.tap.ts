@@ -4,13 +4,11 @@ import { encodeOutputReference } from '@ratatosk/ledger'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
 import { readSettings } from '../index.js'
-import { loadGenesis } from '../network/genesis.js'
-import { networkOf } from '../network/network.js'
+import { loadGenesis, networkOf } from '../network/network.js'
 import { anyPlacement } from '../test/backends.js'
-import { devnetServer } from '../test/devnet-server.js'
-import { keepAliveClient } from '../test/keep-alive-client.js'
-import { manyTransfers } from '../test/many-transfers.js'
-import { runNode } from '../test/node.js'
+import { devnetServer } from '../test/forged-block.js'
+import { keepAliveClient, runNode } from '../test/node.js'
+import { manyTransfers } from '../test/transfer.js'
 
 const transactions = 300
 const patient = { timeoutMs: 300_000 }

@@ -2,11 +2,9 @@ import { fromHex, toHex } from '@ratatosk/cbor'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
 import { anyPlacement } from '../test/backends.js'
-import { serveBody } from '../test/body-server.js'
-import { devnetServer } from '../test/devnet-server.js'
-import { besideNode } from '../test/forged-block.js'
+import { besideNode, devnetServer, serveBody } from '../test/forged-block.js'
 import { initialised, runNode, submit } from '../test/node.js'
-import { transferFrom } from '../test/transfers.js'
+import { transferFrom } from '../test/transfer.js'
 
 /** Layer 1, what settings the processes have in common, and a peer without bodies. */
 async function openScene(t: Test) {

@@ -3,9 +3,9 @@ import { ask, recordedLog, until } from '@ratatosk/test-kit/http'
 import { pino } from 'pino'
 import t from 'tap'
 import { onServices } from '../test/backends.js'
-import { devnetServer, devnetWallets } from '../test/devnet-server.js'
+import { devnetServer, devnetWallets } from '../test/forged-block.js'
 import { initialised, runNode, submit } from '../test/node.js'
-import { transferFrom } from '../test/transfers.js'
+import { transferFrom } from '../test/transfer.js'
 
 t.setTimeout(300_000)
 

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { checkEnvironment } from '../check/check-environment.js'
 import { readSettings } from '../settings/read.js'
 import { anyPlacement, onServices, type Placement, temporaryDirectory } from '../test/backends.js'
-import { devnetServer } from '../test/devnet-server.js'
+import { devnetServer } from '../test/forged-block.js'
 import { initialised, runNode } from '../test/node.js'
 
 t.setTimeout(300_000)

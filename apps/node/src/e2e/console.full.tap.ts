@@ -1,17 +1,25 @@
 import t from 'tap'
 import { noBrowser } from '../test/browser.js'
-import { bridgePage } from '../test/console/bridge-page.js'
 import { openConsoleNode } from '../test/console/console-node.js'
-import { breakSomething, devnetPage, unknownBalances, walletsPage } from '../test/console/devnet-pages.js'
-import { ledgerPages } from '../test/console/ledger-pages.js'
-import { lateAnswer, rejectionStays } from '../test/console/live-lists.js'
-import { otherPages, replayPage, servedPages } from '../test/console/page-tour.js'
-import { removal } from '../test/console/removal.js'
-import { restart } from '../test/console/restart.js'
-import { sizes } from '../test/console/sizes.js'
-import { story } from '../test/console/story.js'
-import { checkPage, rejectedPage } from '../test/console/submission-pages.js'
-import { watchPage } from '../test/console/watch-page.js'
+import {
+  breakSomething,
+  devnetPage,
+  removal,
+  restart,
+  unknownBalances,
+  walletsPage,
+} from '../test/console/devnet-pages.js'
+import {
+  bridgePage,
+  lateAnswer,
+  ledgerPages,
+  otherPages,
+  rejectionStays,
+  replayPage,
+  servedPages,
+} from '../test/console/ledger-pages.js'
+import { sizes, story } from '../test/console/story.js'
+import { checkPage, rejectedPage, watchPage } from '../test/console/submission-pages.js'
 
 // One node and one browser: most of their time is the start.
 t.test('the console in Chromium', { skip: noBrowser }, async (t) => {

@@ -1,8 +1,7 @@
 import t from 'tap'
 import { noBrowser } from '../test/browser.js'
 import { openConsoleNode } from '../test/console/console-node.js'
-import { sizes } from '../test/console/sizes.js'
-import { story } from '../test/console/story.js'
+import { sizes, story } from '../test/console/story.js'
 
 // `console.full.tap.ts` visits every page.
 t.test(

@@ -11,9 +11,9 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { anyPlacement } from '../test/backends.js'
 import { noBrowser, openPages, type PageGlobals } from '../test/browser.js'
-import { devnetServer } from '../test/devnet-server.js'
+import { devnetServer } from '../test/forged-block.js'
 import { runNode } from '../test/node.js'
-import { publicNetwork } from '../test/public-network.js'
+import { publicNetwork } from '../test/transfer.js'
 
 // Loaded as CommonJS: the ES modules of its libsodium lack a file.
 const { verifyData } = createRequire(import.meta.url)('@lucid-evolution/lucid')

@@ -4,7 +4,7 @@ import { embedded } from '../test/backends.js'
 import { engines } from '../test/engines.js'
 import { submit } from '../test/node.js'
 import { spawnNode } from '../test/node-process.js'
-import { transferFrom } from '../test/transfers.js'
+import { transferFrom } from '../test/transfer.js'
 
 // Installs two versions of Node on first use, and starts a node three times with each.
 t.setTimeout(600_000)

@@ -4,9 +4,9 @@ import { type Answer, ask } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
 import type { RunningNode } from '../index.js'
 import { anyPlacement, backends, onServices } from '../test/backends.js'
-import { type DevnetServer, devnetServer } from '../test/devnet-server.js'
+import { type DevnetServer, devnetServer } from '../test/forged-block.js'
 import { askExact, runNode } from '../test/node.js'
-import { newWallet } from '../test/wallet.js'
+import { newWallet } from '../test/transfer.js'
 
 const token = 'open-sesame'
 

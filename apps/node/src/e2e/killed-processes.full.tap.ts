@@ -3,9 +3,9 @@ import { collect, freePort } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
 import { onServices, temporaryDirectory } from '../test/backends.js'
-import { keepAliveClient } from '../test/keep-alive-client.js'
-import { manyTransfers } from '../test/many-transfers.js'
+import { keepAliveClient } from '../test/node.js'
 import { spawnNode } from '../test/node-process.js'
+import { manyTransfers } from '../test/transfer.js'
 
 // Six processes start, and each starts once more.
 t.setTimeout(600_000)

@@ -14,9 +14,9 @@ import { openTurns } from '@ratatosk/workers'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { onServices, temporaryDirectory } from '../test/backends.js'
-import { manyTransfers } from '../test/many-transfers.js'
 import { runNode } from '../test/node.js'
 import { spawnNode } from '../test/node-process.js'
+import { manyTransfers } from '../test/transfer.js'
 
 /** How many valid and how many invalid transactions are submitted at once. */
 const crowd = Number(process.env.RATATOSK_LAYER2_CROWD ?? 100)

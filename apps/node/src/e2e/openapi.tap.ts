@@ -13,7 +13,7 @@ import { ask } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { anyPlacement } from '../test/backends.js'
 import { askExact, initialised, runNode } from '../test/node.js'
-import { transferFrom } from '../test/transfers.js'
+import { transferFrom } from '../test/transfer.js'
 
 /** Requests; `RATATOSK_OPENAPI_FUZZ=100000` is the long run. */
 const fuzzed = Number(process.env.RATATOSK_OPENAPI_FUZZ ?? 400)

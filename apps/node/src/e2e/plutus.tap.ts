@@ -2,9 +2,7 @@ import { fromHex } from '@ratatosk/cbor'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { backends } from '../test/backends.js'
-import { devnetFunds } from '../test/devnet-funds.js'
-import { keepAliveClient } from '../test/keep-alive-client.js'
-import { runNode } from '../test/node.js'
+import { keepAliveClient, runNode } from '../test/node.js'
 import {
   endless,
   type LockedOutput,
@@ -13,7 +11,7 @@ import {
   unlock,
   wants42,
 } from '../test/script-transactions.js'
-import { transferFrom } from '../test/transfers.js'
+import { devnetFunds, transferFrom } from '../test/transfer.js'
 
 const enough = { memory: 1_000_000n, steps: 1_000_000_000n }
 const most = { memory: 14_000_000n, steps: 10_000_000_000n }

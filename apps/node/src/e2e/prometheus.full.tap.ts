@@ -7,10 +7,9 @@ import { freePort } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { onServices, temporaryDirectory } from '../test/backends.js'
-import { keepAliveClient } from '../test/keep-alive-client.js'
-import { manyTransfers } from '../test/many-transfers.js'
+import { keepAliveClient, watcherPhrase } from '../test/node.js'
 import { spawnNode } from '../test/node-process.js'
-import { watcherPhrase } from '../test/watching.js'
+import { manyTransfers } from '../test/transfer.js'
 
 const services = await onServices()
 const hasPrometheus = spawnSync('prometheus', ['--version']).status === 0

@@ -8,17 +8,17 @@ import {
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { anyPlacement, backends } from '../test/backends.js'
-import { devnetFunds } from '../test/devnet-funds.js'
 import { askExact, runNode, submit } from '../test/node.js'
-import { publicNetwork } from '../test/public-network.js'
 import {
   builderConfig,
+  devnetFunds,
   devnetParameters,
   lovelaceOf,
+  newWallet,
+  publicNetwork,
   signedTransfer,
   type Transfer,
 } from '../test/transfer.js'
-import { newWallet } from '../test/wallet.js'
 
 const ada = 1_000_000n
 const hash = 'ab'.repeat(32)

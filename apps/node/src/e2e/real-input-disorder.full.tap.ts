@@ -2,18 +2,19 @@ import { Address } from '@dcspark/cardano-multiplatform-lib-nodejs'
 import { until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
 import { backends } from '../test/backends.js'
-import { keepAliveClient } from '../test/keep-alive-client.js'
-import { allRejections, missing, wholeHistory } from '../test/ledger-checks.js'
 import {
+  allRejections,
   type MidgardTransaction,
   midgardAddressHex,
   midgardChain,
   midgardFiles,
   midgardLength,
+  missing,
   runMidgardNode,
   skipMidgard,
+  wholeHistory,
 } from '../test/midgard.js'
-import { runNode } from '../test/node.js'
+import { keepAliveClient, runNode } from '../test/node.js'
 
 // Real transactions, one after the other, on an embedded database and on services.
 t.setTimeout(600_000)

@@ -2,15 +2,17 @@ import { Address } from '@dcspark/cardano-multiplatform-lib-nodejs'
 import { until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { backends } from '../test/backends.js'
-import { keepAliveClient } from '../test/keep-alive-client.js'
-import { allRejections, missing, wholeHistory } from '../test/ledger-checks.js'
 import {
+  allRejections,
   midgardAddressHex,
   midgardChain,
   midgardLength,
+  missing,
   runMidgardNode,
   skipMidgard,
+  wholeHistory,
 } from '../test/midgard.js'
+import { keepAliveClient } from '../test/node.js'
 
 // Real transactions, one after the other, on an embedded database and on services.
 t.setTimeout(600_000)

@@ -4,10 +4,9 @@ import { verdictPolicies } from '@ratatosk/contracts'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { anyPlacement } from '../test/backends.js'
-import { devnetServer } from '../test/devnet-server.js'
-import { besideNode, withoutWitnesses } from '../test/forged-block.js'
+import { besideNode, devnetServer, withoutWitnesses } from '../test/forged-block.js'
 import { initialised, runNode, submit } from '../test/node.js'
-import { transferFrom } from '../test/transfers.js'
+import { transferFrom } from '../test/transfer.js'
 
 t.test(
   'without an administrator the operator starts the rollup, a proof removes a forged block, and ' +

@@ -6,7 +6,7 @@ import t from 'tap'
 import { checkEnvironment, readSettings } from '../index.js'
 import { temporaryDirectory } from '../test/backends.js'
 import { refusalOf, runNode, submit } from '../test/node.js'
-import { transferFrom } from '../test/transfers.js'
+import { transferFrom } from '../test/transfer.js'
 
 const maxLagMs = 2000
 /** For how long the replica is stopped. */

@@ -2,9 +2,8 @@ import { ask, until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
 import { readSettings, startNode } from '../index.js'
 import { anyPlacement, sharedBackends } from '../test/backends.js'
-import { devnetFunds } from '../test/devnet-funds.js'
 import { askExact, runNode, submit } from '../test/node.js'
-import { transferFrom } from '../test/transfers.js'
+import { devnetFunds, transferFrom } from '../test/transfer.js'
 
 const health = ['/health/live', '/health/ready']
 const forApi = [

@@ -2,9 +2,15 @@ import { Address } from '@dcspark/cardano-multiplatform-lib-nodejs'
 import { until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { backends } from '../test/backends.js'
-import { keepAliveClient } from '../test/keep-alive-client.js'
-import { missing, wholeHistory } from '../test/ledger-checks.js'
-import { midgardAddressHex, midgardChain, midgardFiles, skipMidgard } from '../test/midgard.js'
+import {
+  midgardAddressHex,
+  midgardChain,
+  midgardFiles,
+  missing,
+  skipMidgard,
+  wholeHistory,
+} from '../test/midgard.js'
+import { keepAliveClient } from '../test/node.js'
 import { spawnNode } from '../test/node-process.js'
 
 // Five times on three backends: hundreds of real transactions, a stop, a start and their history.

@@ -3,9 +3,9 @@ import { collect } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { onServices, temporaryDirectory } from '../test/backends.js'
-import { keepAliveClient } from '../test/keep-alive-client.js'
-import { manyTransfers } from '../test/many-transfers.js'
+import { keepAliveClient } from '../test/node.js'
 import { type NodeProcess, spawnNode } from '../test/node-process.js'
+import { manyTransfers } from '../test/transfer.js'
 
 const leaseMs = 4000
 const patient = { timeoutMs: 300_000 }

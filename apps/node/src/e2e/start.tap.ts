@@ -7,7 +7,7 @@ import t from 'tap'
 import { temporaryDirectory } from '../test/backends.js'
 import { refusalOf, submit } from '../test/node.js'
 import { failedStart, spawnGroup, spawnNode } from '../test/node-process.js'
-import { transferFrom } from '../test/transfers.js'
+import { transferFrom } from '../test/transfer.js'
 
 // A dozen starts, several of them with an embedded database that is created anew.
 t.setTimeout(600_000)

@@ -11,11 +11,14 @@ import { until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
 import { openDeployment, readSettings } from '../index.js'
 import { onServices, temporaryDirectory } from '../test/backends.js'
-import { devnetServer } from '../test/devnet-server.js'
-import { besideNode } from '../test/forged-block.js'
-import { openLoad, sources } from '../test/turns/load.js'
-import { type OperatorNode, openOperatorNodes } from '../test/turns/operator-nodes.js'
-import { openComparison } from '../test/turns/same-ledgers.js'
+import { besideNode, devnetServer } from '../test/forged-block.js'
+import {
+  type OperatorNode,
+  openComparison,
+  openLoad,
+  openOperatorNodes,
+  sources,
+} from '../test/operator-nodes.js'
 
 /** Turns under load: the one operator joins in the second, the first one retires in the sixth of ten. */
 const turns = Number(process.env.RATATOSK_TURNS ?? 0)

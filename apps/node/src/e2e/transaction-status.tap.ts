@@ -2,11 +2,14 @@ import { ask, until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
 import { anyPlacement, sharedBackends } from '../test/backends.js'
 import { buildBlock } from '../test/blocks.js'
-import { devnetFunds } from '../test/devnet-funds.js'
-import { readEvents } from '../test/event-reader.js'
-import { runNode, submit } from '../test/node.js'
-import { builderConfig, devnetParameters, signedTransfer } from '../test/transfer.js'
-import { transferFrom } from '../test/transfers.js'
+import { readEvents, runNode, submit } from '../test/node.js'
+import {
+  builderConfig,
+  devnetFunds,
+  devnetParameters,
+  signedTransfer,
+  transferFrom,
+} from '../test/transfer.js'
 
 async function send(url: string, cborHex: string): Promise<string> {
   return JSON.parse((await submit(url, cborHex)).body).id

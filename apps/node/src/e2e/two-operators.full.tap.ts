@@ -3,9 +3,9 @@ import { freePort } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
 import { anyPlacement } from '../test/backends.js'
-import { devnetServer, devnetWallets } from '../test/devnet-server.js'
-import { manyTransfers } from '../test/many-transfers.js'
+import { devnetServer, devnetWallets } from '../test/forged-block.js'
 import { initialised, runNode, submit } from '../test/node.js'
+import { manyTransfers } from '../test/transfer.js'
 
 t.setTimeout(600_000)
 

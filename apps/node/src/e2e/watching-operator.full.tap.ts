@@ -3,13 +3,10 @@ import { createClient } from '@ratatosk/client'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { anyPlacement, onServices, temporaryDirectory } from '../test/backends.js'
-import { serveBody } from '../test/body-server.js'
-import { devnetServer } from '../test/devnet-server.js'
-import { besideNode, withoutWitnesses } from '../test/forged-block.js'
-import { initialised, runNode, submit } from '../test/node.js'
+import { besideNode, devnetServer, serveBody, withoutWitnesses } from '../test/forged-block.js'
+import { fundWatcher, initialised, runNode, submit, watcherPhrase } from '../test/node.js'
 import { spawnNode } from '../test/node-process.js'
-import { transferFrom } from '../test/transfers.js'
-import { fundWatcher, watcherPhrase } from '../test/watching.js'
+import { transferFrom } from '../test/transfer.js'
 
 t.setTimeout(300_000)
 

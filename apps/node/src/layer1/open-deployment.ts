@@ -1,13 +1,22 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { QueueReading } from '@ratatosk/audit'
+import type { BridgedValue, BridgeReading, QueueReading } from '@ratatosk/audit'
 import { type BlockRules, encodedHeader } from '@ratatosk/block'
-import { readStateQueue } from '@ratatosk/protocol'
+import { toHex } from '@ratatosk/cbor'
+import type { Layer1 } from '@ratatosk/layer1'
+import type { Utxo } from '@ratatosk/ledger'
+import { addValue, type Quantities } from '@ratatosk/ledger/builder'
+import {
+  type BridgeEvents,
+  type Contracts,
+  openEventSource,
+  readStateQueue,
+  type StateQueue,
+} from '@ratatosk/protocol'
 import type { LedgerEntry } from '@ratatosk/store'
 import { pino } from 'pino'
 import { loadContext } from '../context.js'
 import { SettingsError } from '../errors.js'
 import type { Settings } from '../settings/schema.js'
-import { openBridgeReader } from './deployed-bridge.js'
 import { connectProvider } from './open-layer1.js'
 import { blockRules, contractsOf } from './settlement.js'
 
@@ -45,22 +54,7 @@ export async function openDeployment(settings: Settings): Promise<Deployment> {
 
   async function readQueue(signal?: AbortSignal): Promise<QueueReading> {
     const utxos = await layer1.utxosByPolicy(contracts.scripts.queue.policy, signal && { signal })
-    const { roots, blocks, fault } = readStateQueue(contracts, utxos)
-    const [root] = roots
-    return {
-      ...(fault && { fault: fault.message }),
-      ...(root && {
-        confirmed: {
-          headerHash: root.datum.state.headerHash,
-          utxosRoot: root.datum.state.utxoRoot,
-          endTime: root.datum.state.endTime,
-        },
-      }),
-      blocks: blocks.map(({ headerHash, datum }) => ({
-        headerHash,
-        header: encodedHeader(datum.header).bytes,
-      })),
-    }
+    return readingOf(readStateQueue(contracts, utxos))
   }
 
   return {
@@ -82,5 +76,67 @@ export async function openDeployment(settings: Settings): Promise<Deployment> {
   }
 }
 
+export function readingOf({ roots, blocks, strays, fault }: StateQueue): QueueReading {
+  const [root] = roots
+  // A queue that never began has none: without a root, these are of one whose root is gone.
+  const left =
+    root === undefined && strays.length > 0 ? `, and ${strays.length} of its elements are left` : ''
+  return {
+    ...(fault && { fault: `${fault.message}${left}` }),
+    ...(root && {
+      confirmed: {
+        headerHash: root.datum.state.headerHash,
+        utxosRoot: root.datum.state.utxoRoot,
+        endTime: root.datum.state.endTime,
+      },
+    }),
+    blocks: blocks.map(({ headerHash, datum }) => ({
+      headerHash,
+      header: encodedHeader(datum.header).bytes,
+    })),
+  }
+}
+
 /** How often the bridge is read for a queue that moves. */
 const mostReadings = 4
+
+/** Reads the bridge of contracts that have one; undefined for others. Each request is sent by a read. */
+function openBridgeReader(
+  contracts: Contracts,
+  layer1: Pick<Layer1, 'utxosAsOf' | 'slots'>,
+): ((signal?: AbortSignal) => Promise<BridgeReading>) | undefined {
+  const { bridge } = contracts
+  if (bridge === undefined) return undefined
+  let source: BridgeEvents | undefined
+  return async (signal) => {
+    source ??= openEventSource(contracts, layer1, await layer1.slots(signal && { signal }))
+    const { slot, deposits, reserves, settlements } = await source.state(signal)
+    const sum = (utxos: readonly Utxo[]) => bridgedValue(utxos, bridge.events.policy)
+    return {
+      slot,
+      bridged: bridge.terms.bridged.map(toHex),
+      reserves: sum(reserves),
+      deposits: deposits.map(({ id, utxo, output }) => ({ id, value: sum([utxo]), output })),
+      settlements: settlements.map(({ headerHash, root }) => ({ headerHash, root })),
+    }
+  }
+}
+
+/** The value of outputs without the tokens of events. */
+function bridgedValue(utxos: readonly Utxo[], events: string): BridgedValue {
+  const assets = heldBy(utxos, events)
+  const lovelace = assets.get('lovelace') ?? 0n
+  assets.delete('lovelace')
+  return { lovelace, assets }
+}
+
+/** The sum of outputs, by unit, without the tokens of events. */
+export function heldBy(utxos: readonly Utxo[], events: string): Quantities {
+  const sum: Quantities = new Map()
+  for (const { output } of utxos) {
+    const assets = new Map(output.value.assets)
+    assets.delete(events)
+    addValue(sum, { lovelace: output.value.lovelace, assets })
+  }
+  return sum
+}

@@ -1,8 +1,10 @@
-import { verdictPolicies } from '@ratatosk/contracts'
+import { surveyQueue, verdictPolicies } from '@ratatosk/contracts'
+import type { Utxo } from '@ratatosk/ledger'
 import { takeOverAfterOf } from '@ratatosk/protocol'
 import { expect, test } from 'vitest'
 import { loadContext } from '../context.js'
 import { readSettings } from '../settings/read.js'
+import { readingOf } from './open-deployment.js'
 import { contractsOf } from './settlement.js'
 
 const phrase = `${'test '.repeat(23)}sauce`
@@ -87,4 +89,13 @@ test('without an administrator anyone may register, and the operator has the dep
     transactionId: contractsOf(await contextOf({})).parameters.deploymentOutput.transactionId,
     index: 5,
   })
+})
+
+test('a queue whose root is gone reads otherwise than one that never began', () => {
+  const { fault } = surveyQueue([], new Uint8Array())
+  if (fault === undefined) throw new Error('A queue without a root is sound')
+  const queue = { roots: [], blocks: [], strays: [], fault }
+  expect(readingOf(queue)).toEqual({ fault: fault.message, blocks: [] })
+  const rootless = readingOf({ ...queue, strays: [{} as Utxo] })
+  expect(rootless.fault).toBe(`${fault.message}, and 1 of its elements are left`)
 })

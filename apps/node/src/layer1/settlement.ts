@@ -1,18 +1,43 @@
 import type { BlockRules } from '@ratatosk/block'
-import { fromHex, toHex } from '@ratatosk/cbor'
+import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { isRenounced, type PlutusScript, verdictPolicies } from '@ratatosk/contracts'
 import { type Devnet, testGenesis, testWallets } from '@ratatosk/devnet'
 import { type Layer1, type Layer1ErrorCode, type SharedReads, shareReads } from '@ratatosk/layer1'
 import type { OutputReference } from '@ratatosk/ledger'
-import { type ContractParameters, type Contracts, openContracts, summonsTerms } from '@ratatosk/protocol'
+import {
+  type ContractParameters,
+  type Contracts,
+  openContracts,
+  readRegistry,
+  summonsTerms,
+} from '@ratatosk/protocol'
 import type { NodeContext } from '../context.js'
 import { SettingsError } from '../errors.js'
-import { eventWaitOf } from '../settings/event-wait.js'
+import { eventWaitOf, verdictsOf } from '../settings/derived.js'
 import type { Settings } from '../settings/schema.js'
-import { verdictsOf } from '../settings/verdicts.js'
 import type { Storage } from '../storage/open-storage.js'
 import { devnetAccounts } from './keys.js'
 import { openLayer1 } from './open-layer1.js'
+
+type Reads = Pick<Layer1, 'utxosByUnit'>
+
+export const registryIn = async (contracts: Contracts, layer1: Reads) =>
+  readRegistry(contracts, await layer1.utxosByUnit(contracts.scripts.registry.unit))
+
+/** Why a process with this operator would commit nothing; undefined if it is registered, or before init. */
+export async function unregisteredLine(
+  contracts: Contracts,
+  layer1: Reads,
+  keyHash: Uint8Array,
+): Promise<string | undefined> {
+  const entries = (await registryIn(contracts, layer1))?.datum.operators
+  if (entries === undefined || entries.some(({ vkey }) => equalBytes(vkey, keyHash))) return undefined
+  return (
+    `the operator's key ${toHex(keyHash)} is not in the registry, so this node commits no block: once it ` +
+    'is the active one, run `ratatosk operator register`, or correct OPERATOR_SEED_PHRASE if another key ' +
+    'is registered.'
+  )
+}
 
 /** Layer 1 and the rollup's contracts on it. */
 export interface Settlement {

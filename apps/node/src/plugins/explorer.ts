@@ -16,8 +16,7 @@ import { costOf } from '@ratatosk/workers'
 import { nodeVersion } from '../command-line.js'
 import type { Settlement } from '../layer1/settlement.js'
 import type { Node } from '../node.js'
-import { commitmentWallet, maturityOf } from './state-queue.js'
-import { statusSources } from './statuses.js'
+import { commitmentWallet, maturityOf, statusSources } from './state-queue.js'
 
 export function explorerOptions(node: Node): ExplorerOptions {
   const { store, reads, submissions, index, settlement, settings, network, keys, clock, duties } = node

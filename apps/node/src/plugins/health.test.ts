@@ -3,7 +3,7 @@ import type { Utxo } from '@ratatosk/ledger'
 import { QueueError } from '@ratatosk/queue'
 import { StoreError } from '@ratatosk/store'
 import { expect, test } from 'vitest'
-import { about } from '../check/finding.js'
+import { about } from '../check/checks.js'
 import {
   answered,
   checkArchive,
@@ -195,8 +195,9 @@ test('an archivist that never followed a block is not ready, and names wrong pee
   const check = (status: Parameters<typeof checkArchive>[0], findings = [ok('a')]) =>
     checkArchive(status, async () => findings)
   await expect(check(none)).rejects.toThrow(`no block could be followed yet: ${trouble}`)
-  await expect(check(none, [failed('b is no archivist, it answers 404')])).rejects.toThrow(
-    `no block could be followed yet: ${trouble}. b is no archivist, it answers 404`,
+  const both = [failed('b is no archivist. Start it.'), failed('c does not answer. Start it.')]
+  await expect(check(none, both)).rejects.toThrow(
+    `no block could be followed yet: ${trouble}. b is no archivist. Start it. c does not answer. Start it`,
   )
   await check(undefined)
   await check({ height: 0n })

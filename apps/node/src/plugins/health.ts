@@ -8,9 +8,8 @@ import type { Log } from '@ratatosk/ports'
 import { isQueueError } from '@ratatosk/queue'
 import { overdueLine, type Questions, type SequencerSnapshot, unansweredLine } from '@ratatosk/sequencer'
 import { isStoreError } from '@ratatosk/store'
-import { checkPeers } from '../check/check-peers.js'
-import type { NodeFinding } from '../check/finding.js'
-import { remedyOfLayer1 } from '../layer1/remedy.js'
+import type { NodeFinding } from '../check/checks.js'
+import { remedyOfLayer1 } from '../layer1/open-layer1.js'
 import type { Node } from '../node.js'
 import { watches } from '../roles.js'
 import type { Following } from '../work/following.js'
@@ -20,12 +19,11 @@ import { queueEveryMs, shared } from './metric-kinds.js'
 const clockToleranceMs = 60_000
 
 export function healthOptions(node: Node): HealthOptions {
-  const { store, replica, queue, submissions, settlement, sequencer, following, index } = node
+  const { store, replica, queue, submissions, settlement, sequencer, following, peers, index } = node
   const { settings, duties, clock, log } = node
   const isQueueInStore = settings.REDIS_URL === undefined
   const openedAt = clock()
   const oldestAt = shared(queueEveryMs, () => submissions.oldestAt())
-  const peers = shared(queueEveryMs, () => checkPeers(settings, settings.HEALTH_PROBE_TIMEOUT_MS / 2))
   const waiting = duties.serves.includes('public') ? watchQueue(oldestAt, settings, clock, log) : undefined
   return {
     probes: {
@@ -58,7 +56,7 @@ export function healthOptions(node: Node): HealthOptions {
       ...(following && {
         blocks: async () => {
           noInvalidBlock(following)
-          if (duties.bodies === 'archive') await checkArchive(following.now()?.follower.status(), peers)
+          if (duties.bodies === 'archive') await checkArchive(following.now()?.follower.status(), peers?.read)
         },
       }),
       ...(watches(settings) &&
@@ -75,6 +73,7 @@ export function healthOptions(node: Node): HealthOptions {
       ...(following && { invalidBlocks: () => invalidBlocksOf(following) }),
       ...(replica && { replicaLagMs: () => wholeMs(replica.lagMs()) }),
       ...(waiting && { oldestWaitingMs: waiting.longMs }),
+      ...(peers && { silentPeers: peers.silent }),
     },
   }
 }
@@ -263,11 +262,12 @@ export function checkFollowing(
 /** @throws {ReadinessError} while an archivist has no block and can follow none: it has nothing to serve */
 export async function checkArchive(
   status: Pick<FollowerStatus, 'height' | 'syncedAt' | 'trouble'> | undefined,
-  peers: () => Promise<readonly NodeFinding[]>,
+  peers: () => Promise<readonly NodeFinding[]> = async () => [],
 ): Promise<void> {
   const { height = 0n, syncedAt, trouble } = status ?? {}
   if (height !== 0n || syncedAt !== undefined || trouble === undefined) return
-  const faults = (await peers()).filter(({ status }) => status === 'failed').map(({ message }) => message)
+  const failed = (await peers()).filter(({ status }) => status === 'failed')
+  const faults = failed.map(({ message }) => message.replace(/\.$/, ''))
   throw new ReadinessError([`no block could be followed yet: ${trouble}`, ...faults].join('. '))
 }
 

@@ -1,6 +1,6 @@
 import { blockVersion } from '@ratatosk/block'
 import { apis, type ChainView, protocolParametersJson } from '@ratatosk/chain-apis'
-import { devWalletScript } from '@ratatosk/client/wallet/script'
+import { devWalletScript, faultOfScriptUrl } from '@ratatosk/client/wallet/script'
 import { testWallets } from '@ratatosk/devnet'
 import { sameOriginOnly } from '@ratatosk/http'
 import { type Finality, finalities, openLayer2Chain } from '@ratatosk/layer2/chain'
@@ -95,9 +95,11 @@ export function networkInfo({ settings, network, parameters }: Node): NetworkInf
 export const devWallet: FastifyPluginAsync = async (server) => {
   const options = { wallets: testWallets.wallets, url: `${prefixes.accepted}${paths.blockfrost}` }
   // A page of any origin may load a script; none needs to read its text.
-  server.get('/dev-wallet.js', { exposeHeadRoute: false, config: sameOriginOnly }, async (_request, reply) =>
-    reply.type('text/javascript; charset=utf-8').send(await devWalletScript(options)),
-  )
+  server.get('/dev-wallet.js', { exposeHeadRoute: false, config: sameOriginOnly }, async ({ url }, reply) => {
+    const fault = faultOfScriptUrl(url, options.wallets)
+    if (fault !== undefined) return reply.code(400).send({ error: fault })
+    return reply.type('text/javascript; charset=utf-8').send(await devWalletScript(options))
+  })
 }
 
 function pathsOf(path: string): Readonly<Record<Finality, string>> {

@@ -1,10 +1,11 @@
+import type { FollowerStatus } from '@ratatosk/follower'
 import { type Metric, type MetricsOptions, prometheus } from '@ratatosk/health/metrics'
 import { slotToTime } from '@ratatosk/ledger'
 import { nodeVersion } from '../command-line.js'
 import type { Settlement } from '../layer1/settlement.js'
 import type { Node } from '../node.js'
 import { watches } from '../roles.js'
-import type { RootsCalls } from '../work/timed-roots.js'
+import type { RootsCalls } from '../work/sequencer.js'
 import { invalidBlocksOf } from './health.js'
 import { counter, gauge, gauges, queueEveryMs, shared } from './metric-kinds.js'
 import { operatorAccess } from './operator.js'
@@ -18,7 +19,7 @@ const walletEveryMs = 60_000
 
 export function metricsOptions(node: Node): MetricsOptions {
   const { settings, validation, sequencer, rootsCalls, settlement, keys, forwarder, following } = node
-  const { replica } = node
+  const { replica, peers } = node
   const metrics = [
     infoMetric(settings.NODE_ROLE),
     ...queueMetrics(node),
@@ -70,6 +71,15 @@ export function metricsOptions(node: Node): MetricsOptions {
           counter('ratatosk_invalid_blocks_total', 'Invalid blocks that layer 1 showed', [], () => [
             { value: invalidBlocksOf(following) },
           ]),
+        ]
+      : []),
+    ...(peers
+      ? [
+          gauge(
+            'ratatosk_silent_peers',
+            'Nodes of ARCHIVIST_PEERS that do not serve the blocks of this ledger',
+            async () => (await peers.read()).filter(({ status }) => status !== 'ok').length,
+          ),
         ]
       : []),
     ...watcherMetrics(node),
@@ -252,7 +262,7 @@ function watcherMetrics({ settings, following, settlement, store, keys }: Node):
   const counts = shared(0, () => verdicts.counts())
   return [
     gauge('ratatosk_watcher_active', 'Whether this process watches; of a sequencer, one process does', () =>
-      Number(following.now() !== undefined),
+      Number(isFollowed(following.now()?.follower.status())),
     ),
     gauges('ratatosk_watcher_verdicts', 'Blocks that were disputed, by state', ['state'], async () => {
       const known = await counts()
@@ -281,12 +291,19 @@ function watcherMetrics({ settings, following, settlement, store, keys }: Node):
     gauge(
       'ratatosk_watcher_lag_blocks',
       'Blocks of the state queue that the watcher has not archived: it waits for them, or disputes one',
-      () => {
-        // Not known before layer 1 was read; a process that does not watch has no lag.
-        const status = following.now()?.follower.status()
-        if (status === undefined) return 0
-        return status.target === undefined ? Number.NaN : Math.max(0, Number(status.target - status.height))
-      },
+      () => lagOf(following.now()?.follower.status()),
     ),
   ]
+}
+
+type Followed = Pick<FollowerStatus, 'height' | 'target' | 'queued'> | undefined
+
+/** Whether the archive leads to what layer 1 shows: nothing else can be watched. */
+export const isFollowed = (status: Followed): boolean => status?.target !== undefined
+
+/** 0 for a process that does not watch. An archive that does not lead to the queue lacks all of it. */
+export function lagOf(status: Followed): number {
+  if (status === undefined) return 0
+  const { height, target, queued = Number.NaN } = status
+  return target === undefined ? queued : Math.max(0, Number(target - height))
 }

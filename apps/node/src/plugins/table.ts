@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { archiveOfBlocks, archivist } from '@ratatosk/archivist'
 import { type ControlOptions, DevnetError, devnetControls } from '@ratatosk/devnet'
 import { explorer } from '@ratatosk/explorer'
@@ -6,7 +7,7 @@ import { faucet } from '@ratatosk/faucet'
 import { health } from '@ratatosk/health'
 import { metrics } from '@ratatosk/health/metrics'
 import { operatorRoute } from '@ratatosk/http'
-import { docs } from '@ratatosk/http/openapi'
+import { type DocsOptions, docs } from '@ratatosk/http/openapi'
 import { operator } from '@ratatosk/operator'
 import { deadLetters } from '@ratatosk/operator/dead-letters'
 import { stateQueue } from '@ratatosk/state-queue'
@@ -21,13 +22,9 @@ import { events } from '@ratatosk/tx-query/events'
 import { network } from '@ratatosk/tx-query/network'
 import { proofs } from '@ratatosk/tx-query/proofs'
 import { present } from '../context.js'
-import type { Node } from '../node.js'
+import { type Node, type PluginRow, pluginRow } from '../node.js'
 import { type Duties, hasFaucet, type RouteGroup, servesConsole, servesLayer2, watches } from '../roles.js'
-import { type PluginRow, pluginRow } from '../row.js'
-import { openEvaluations } from '../work/evaluations.js'
-import { openFaucet } from '../work/faucet.js'
-import { openProver } from '../work/prover.js'
-import { description } from './api-description.js'
+import { openEvaluations, openFaucet, openProver } from '../work/services.js'
 import { bridgeOptions } from './bridge.js'
 import { explorerOptions } from './explorer.js'
 import { healthOptions } from './health.js'
@@ -35,8 +32,44 @@ import { devWallet, layer2Apis, networkInfo, openLayer2 } from './layer2.js'
 import { metricsOptions } from './metrics.js'
 import { deadLettersOf, operatorAccess, operatorOptions } from './operator.js'
 import { operatorsOptions } from './operators.js'
-import { maturityOf, stateQueueOptions } from './state-queue.js'
-import { statusSources } from './statuses.js'
+import { maturityOf, stateQueueOptions, statusSources } from './state-queue.js'
+
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
+
+/** The description of the whole node in the OpenAPI document. */
+const description: DocsOptions = {
+  title: 'Ratatosk node',
+  version,
+  description: [
+    'HTTP API of a node of an optimistic rollup on Cardano.',
+    'It is RPC over HTTP: some GET requests change state, and these are served without HEAD.',
+    'Every error body is JSON with the field `error`; a path that this node does not serve gets',
+    '404 `{"error":"Not Found","code":"DISABLED"}`.',
+    'Hex is accepted in either case and answered in lower case; amounts are decimal digits in strings.',
+    'Cardano SDKs use layer 2 by the APIs of layer 1, which are not part of this document:',
+    'Blockfrost at `/l2/blockfrost/api/v0`, Kupo at `/l2/kupo`, Ogmios at `/l2/ogmios`.',
+    '`/l2/committed/…` and `/l2/merged/…` serve the same for committed and for merged blocks only.',
+  ].join(' '),
+  contact: { name: 'The Ratatosk authors', url: 'https://github.com/ratatosk-l2/ratatosk' },
+  license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  tags: [
+    { name: 'health', description: 'Whether the node is up and ready' },
+    { name: 'transactions', description: 'Submit transactions and read their status' },
+    { name: 'ledger', description: 'Transactions, addresses, unspent outputs and blocks of layer 2' },
+    { name: 'explorer', description: 'What the node does and holds, for people who watch it' },
+    { name: 'proofs', description: 'Merkle proofs against the roots that layer 1 holds' },
+    { name: 'state queue', description: 'Committed blocks and wallets on layer 1' },
+    { name: 'operators', description: 'Who may commit blocks, and what disputes their blocks' },
+    { name: 'bridge', description: 'Deposits from layer 1, and withdrawals to it' },
+    { name: 'faucet', description: 'Testnet ada' },
+    { name: 'archivist', description: 'Block headers and bodies' },
+    { name: 'operator', description: 'Operations that only the operator of the node may run' },
+  ],
+  tokens: {
+    operatorToken: { description: 'The `OPERATOR_TOKEN` of the node' },
+    faucetToken: { description: 'The `FAUCET_TOKEN` of the node, for server-to-server use' },
+  },
+}
 
 const always = () => true
 const inGroup =

@@ -12,20 +12,20 @@ import {
 } from '@ratatosk/http'
 import type { FastifyInstance } from 'fastify'
 import { Redis } from 'ioredis'
-import type { Node } from '../node.js'
-import type { PluginRow } from '../row.js'
+import { nodeVersion } from '../command-line.js'
+import type { Node, PluginRow } from '../node.js'
 import type { Settings } from '../settings/schema.js'
-import { limitsOf } from './create-server.js'
+import { identifyRequests, limitsOf } from './create-server.js'
 import { allowOrigins } from './cross-origin.js'
-import { helpOf } from './help.js'
 import { listen } from './listen.js'
-import { identifyRequests } from './requests.js'
+import { helpOf } from './logger.js'
 
 /** Registers the plugins of the role, and listens; returns the base URL. @throws StartError `NODE_LISTEN` */
 export async function serve(node: Node, plugins: readonly PluginRow[]): Promise<string> {
   const { server, settings, duties, log } = node
   log.info('Start: registering the routes')
   identifyRequests(server, settings)
+  nameNode(server, node)
   explainErrors(server, helpOf)
   // First, so that pages can read the error bodies of what follows.
   await allowOrigins(server, settings)
@@ -37,6 +37,23 @@ export async function serve(node: Node, plugins: readonly PluginRow[]): Promise<
     if (when(duties, settings)) await register(node)
   }
   return listen(server, settings)
+}
+
+/** Says beside the readiness which node answers: not every role has a route of its own for it. */
+function nameNode(
+  server: FastifyInstance,
+  { settings: { NODE_ROLE, NETWORK }, sequencer }: Pick<Node, 'settings' | 'sequencer'>,
+): void {
+  const names = {
+    'x-ratatosk-role': NODE_ROLE,
+    'x-ratatosk-network': NETWORK,
+    'x-ratatosk-version': nodeVersion(),
+    ...(sequencer && { 'x-ratatosk-operator': sequencer.operatorKey }),
+  }
+  server.addHook('onRequest', (request, reply, done) => {
+    if (request.routeOptions.url === '/health/ready') reply.headers(names)
+    done()
+  })
 }
 
 /** The pages for a browser, if this node serves them. */

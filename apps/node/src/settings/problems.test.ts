@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { verdictsOf } from './derived.js'
 import { readSettings } from './read.js'
 import { phrase, preprod, problemsOf } from './test/problems-of.js'
-import { verdictsOf } from './verdicts.js'
 
 const portRange = 'it must be a whole number from 0 to 65535.'
 

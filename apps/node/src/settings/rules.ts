@@ -2,11 +2,10 @@ import { BlockList, isIP } from 'node:net'
 import { decodeBech32Address } from '@ratatosk/ledger'
 import { largestBond, leastPenalty } from '@ratatosk/protocol'
 import { duties, hasFaucet, watches } from '../roles.js'
-import { eventMarginMs } from './event-wait.js'
+import { eventMarginMs, verdictsOf } from './derived.js'
 import { claimPolicies } from './rollup-settings.js'
 import type { Role, Settings } from './schema.js'
 import { trustedProxies } from './trusted-proxies.js'
-import { verdictsOf } from './verdicts.js'
 
 /** Rules that involve several settings: one message for each rule that is broken. */
 export function brokenRules(settings: Settings): string[] {

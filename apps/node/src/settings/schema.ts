@@ -1,6 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { NotedSchema } from './kinds.js'
-import { accessSettings, ledgerSettings, roleSettings, storageSettings } from './node-settings.js'
+import {
+  accessSettings,
+  endpointSettings,
+  ledgerSettings,
+  roleSettings,
+  serverSettings,
+  storageSettings,
+} from './node-settings.js'
 import {
   archivistSettings,
   bridgeSettings,
@@ -10,7 +17,6 @@ import {
   sequencerSettings,
   watcherSettings,
 } from './rollup-settings.js'
-import { endpointSettings, serverSettings } from './server-settings.js'
 
 /** Every setting by group, in the order of the documentation. */
 const settingGroups = {

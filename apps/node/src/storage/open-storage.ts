@@ -12,14 +12,14 @@ import {
   type SubmissionQueue,
 } from '@ratatosk/queue'
 import { isStoreError, openStore, readStored, type Store, type StoredOptions } from '@ratatosk/store'
+import pg from 'pg'
 import type { Logger } from 'pino'
 import type { NodeContext } from '../context.js'
 import { StartError } from '../errors.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
 import { refuseUnfinishedRestoration, takeDataDirectory } from './data-directory.js'
-import { checkQueue, foreignQueue, otherLedger, remedyOfRedis } from './queue-ledger.js'
-import type { StoredHead } from './stored-ledger.js'
+import { checkQueue, foreignQueue, otherLedger, remedyOfRedis, type StoredHead } from './stored-ledger.js'
 
 /** The remedy for a store that this version cannot continue. */
 export const beginAnew =
@@ -137,12 +137,14 @@ async function openStoreAt(settings: Settings, place: Place): Promise<Store> {
 /**
  * Checks the store of a place, if there is one. Changes nothing.
  * @returns the id of its ledger
- * @throws StartError `NODE_DATABASE`, also if another version made the store; what `check` throws
+ * @throws StartError `NODE_DATABASE`, also if another version made the store, or a restoration did not end;
+ *   what `check` throws
  */
-export function checkStoreAt(
+export async function checkStoreAt(
   at: StoredOptions,
   check: (stored: StoredHead) => Promise<void>,
 ): Promise<string | undefined> {
+  if ('url' in at) await refuseUnfinishedCopy(at.url, at.schema)
   return opening(() =>
     readStored(at, async (stored) => {
       if (stored !== undefined) await check(stored)
@@ -345,4 +347,37 @@ export function openSubmissions(
       }
     },
   }
+}
+
+/** An empty schema that exists while a restoration to PostgreSQL has not ended. */
+export function restorationSchema(schema: string): string {
+  return `${schema}_restore`
+}
+
+/**
+ * Keeps a node from what a restoration that was killed has left: a copy with the queue of the original, or
+ * one that the next restoration replaces.
+ * @throws StartError `NODE_DATABASE`
+ */
+async function refuseUnfinishedCopy(url: string, schema: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+  } catch {
+    // Opening the store says why.
+    return
+  }
+  const name = restorationSchema(schema)
+  try {
+    const { rows } = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [name])
+    if (rows.length === 0) return
+  } finally {
+    await client.end()
+  }
+  throw new StartError(
+    'NODE_DATABASE',
+    `${maskedUrl(url)} has the schema ${name}, of a restoration that did not end. Run \`ratatosk restore\` ` +
+      'again, which replaces what it left.',
+  )
 }

@@ -19,7 +19,7 @@ export async function servicesMissing(): Promise<string | false> {
 }
 
 /** Whether `npm run test:full` runs, which tries every backend. */
-const full = process.env.RATATOSK_TESTS === 'full'
+export const full = process.env.RATATOSK_TESTS === 'full'
 
 /** PostgreSQL and Redis. */
 export async function onServices(): Promise<Backend> {

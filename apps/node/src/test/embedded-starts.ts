@@ -8,7 +8,7 @@ import { ask, until } from '@ratatosk/test-kit/http'
 import type { Test } from 'tap'
 import { submit } from './node.js'
 import { spawnThrough } from './node-process.js'
-import { transferFrom } from './transfers.js'
+import { transferFrom } from './transfer.js'
 
 export const user = 65_534
 export const isRoot = process.getuid?.() === 0

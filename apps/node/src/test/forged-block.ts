@@ -1,20 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { archivist } from '@ratatosk/archivist'
 import {
+  type Archive,
   bodyOf,
   deriveBlock,
+  encodeBlockBody,
+  encodedHeader,
   type FeeTarget,
   feeOutput,
   type Header,
   headerHash,
   partsOf,
 } from '@ratatosk/block'
-import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { concatBytes, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { endOfTurn } from '@ratatosk/contracts'
-import type { Devnet } from '@ratatosk/devnet'
-import { type AccusedBlock, accuse, type FraudRemoval, removeFraudulentBlock } from '@ratatosk/fraud'
-import { isLayer1Error, type Wallet } from '@ratatosk/layer1'
+import { createDevnet, type Devnet, type DevnetOptions, devnetApis, testWallets } from '@ratatosk/devnet'
+import { createDevnetLayer1, isLayer1Error, type Layer1, openWallet, type Wallet } from '@ratatosk/layer1'
 import { decodeTransaction, encodeOutputReference, slotToTime, timeToSlot } from '@ratatosk/ledger'
-import type { TransactionDraft } from '@ratatosk/ledger/builder'
+import { keysFromSeedPhrase, type TransactionDraft } from '@ratatosk/ledger/builder'
+import { createEvaluator } from '@ratatosk/ledger/plutus'
 import {
   administratorAddress,
   commitBlock,
@@ -23,13 +27,14 @@ import {
   referenceScriptsOf,
   type StateQueue,
 } from '@ratatosk/protocol'
+import { type AccusedBlock, accuse, type FraudRemoval, removeFraudulentBlock } from '@ratatosk/protocol/fraud'
 import { until } from '@ratatosk/test-kit/http'
 import { createMemoryStore, createTrie, type TrieEntry } from '@ratatosk/trie'
+import { fastify } from 'fastify'
 import type { Test } from 'tap'
 import { loadContext } from '../context.js'
 import { readSettings } from '../index.js'
 import { contractsOf } from '../layer1/settlement.js'
-import { devnetWallets } from './devnet-server.js'
 
 /** The actions of operators and provers beside a node, on the node's layer 1. */
 export async function besideNode(t: Test, devnet: Devnet, environment: Readonly<Record<string, string>>) {
@@ -184,4 +189,81 @@ async function sendBesideNode(wallet: Wallet, draft: TransactionDraft): Promise<
       await delay(2000)
     }
   }
+}
+
+interface KnownBlock {
+  readonly header: Header
+  readonly transactions: readonly Uint8Array[]
+  /** By default 1. */
+  readonly height?: bigint
+}
+
+/** Serves the body of one block, once it is known, as an archivist. */
+export async function serveBody(t: Test) {
+  let known: KnownBlock | undefined
+  const block = () => {
+    if (known === undefined) return undefined
+    const { bytes, hash } = encodedHeader(known.header)
+    return { headerHash: hash, height: known.height ?? 1n, header: bytes, merged: false }
+  }
+  const byHash: Archive['byHash'] = async (headerHash) => {
+    const found = block()
+    return found && equalBytes(found.headerHash, headerHash) ? found : undefined
+  }
+  const archive: Archive = {
+    byHash,
+    async byHeight(height) {
+      const found = block()
+      return found?.height === height ? found : undefined
+    },
+    range: async () => [],
+    async *body() {
+      yield encodeBlockBody(bodyOf([...(known?.transactions ?? [])]))
+    },
+  }
+  const server = fastify({ forceCloseConnections: true })
+  t.teardown(() => server.close())
+  await server.register(archivist, { archive })
+  return {
+    url: await server.listen({ host: '127.0.0.1', port: 0 }),
+    know: (block: KnownBlock | undefined) => {
+      known = block
+    },
+  }
+}
+
+/** A layer 1 that the test owns, which nodes reach over HTTP. */
+export interface DevnetServer {
+  readonly devnet: Devnet
+  /** Settings with which a node reaches it. */
+  readonly settings: Readonly<Record<string, string>>
+}
+
+/** Slots and blocks are short by default, so that tests wait little. */
+export async function devnetServer(
+  t: Test,
+  options: Pick<DevnetOptions, 'blockEveryMs' | 'securityParameter'> = {},
+): Promise<DevnetServer> {
+  const devnet = await createDevnet({ blockEveryMs: 50, slotLengthMs: 50, ...options })
+  t.teardown(() => devnet.close())
+  const server = fastify({ forceCloseConnections: true })
+  t.teardown(() => server.close())
+  await server.register(devnetApis, { devnet, paths: { kupo: false, ogmios: false } })
+  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  return {
+    devnet,
+    settings: { LAYER1_PROVIDER: 'blockfrost', BLOCKFROST_URL: `${url}/blockfrost/api/v0` },
+  }
+}
+
+/** Opens test wallets on a devnet by the number of their account, beside any node. */
+export function devnetWallets(t: Test, devnet: Devnet) {
+  const evaluator = createEvaluator()
+  t.teardown(() => evaluator.close())
+  const port: Layer1 = createDevnetLayer1(devnet)
+  const walletOf = (account: number): Wallet => {
+    const keys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account })
+    return openWallet({ layer1: port, keys, evaluator })
+  }
+  return { evaluator, port, walletOf }
 }

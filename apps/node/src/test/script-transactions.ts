@@ -25,8 +25,7 @@ import {
   TransactionOutputBuilder,
   Value,
 } from '@dcspark/cardano-multiplatform-lib-nodejs'
-import { builderConfig, devnetParameters, type Transfer } from './transfer.js'
-import type { Funds } from './wallet.js'
+import { builderConfig, devnetParameters, type Funds, type Transfer } from './transfer.js'
 
 /** Plutus V3: succeeds if the redeemer is 42, else traces "the redeemer must be 42" and fails. */
 export const wants42 =

@@ -20,7 +20,7 @@ import { isProtocolError, openEventSource } from '@ratatosk/protocol'
 import { type NodeContext, present } from '../context.js'
 import { blockRules, type Settlement } from '../layer1/settlement.js'
 import { watches } from '../roles.js'
-import { shortWindow } from '../settings/short-window.js'
+import { shortWindow } from '../settings/derived.js'
 import { openRebuildable, type Storage } from '../storage/open-storage.js'
 
 /** A follower, with what removes the invalid blocks that it finds. */
@@ -159,7 +159,11 @@ async function startFollower(
       concurrency: 1,
     }),
     ...(evidence && { evidence }),
-    ...(watcher && { watch: watcher.watch, unavailable: othersOnly(watcher, keys.operator?.payment.hash) }),
+    ...(watcher && {
+      watch: watcher.watch,
+      unavailable: othersOnly(watcher, keys.operator?.payment.hash),
+      available: watcher.available,
+    }),
   }
   const open = (trieDir: string) => createFollower({ ...options, trieDir })
   const follower =

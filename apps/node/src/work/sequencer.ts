@@ -20,12 +20,42 @@ import {
 import { openAnswers, openRoots, type Roots } from '@ratatosk/sequencer/roots'
 import type { ValidationStats, ValidationWorker } from '@ratatosk/workers'
 import { type NodeContext, present } from '../context.js'
-import type { AdministratorKeys } from '../layer1/administrator-keys.js'
-import { unregisteredLine } from '../layer1/registered.js'
-import { blockRules, type Settlement } from '../layer1/settlement.js'
+import type { AdministratorKeys } from '../layer1/keys.js'
+import { blockRules, type Settlement, unregisteredLine } from '../layer1/settlement.js'
 import { watches } from '../roles.js'
 import { openRebuildable, type Storage } from '../storage/open-storage.js'
-import { type RootsCalls, timeRoots } from './timed-roots.js'
+
+/** Calls of roots of one kind, since the start. */
+export interface RootsCalls {
+  readonly method: string
+  readonly count: number
+  /** All together, waiting for the call before included. */
+  readonly milliseconds: number
+}
+
+const methods = ['apply', 'applyWithin', 'prepare', 'free', 'revert', 'rebuild', 'prove', 'answer'] as const
+
+/** The same roots, with the number of their calls and the time that these took. */
+function timeRoots(roots: Roots): { roots: Roots; calls: () => readonly RootsCalls[] } {
+  const counts = new Map(methods.map((method) => [method, { method, count: 0, milliseconds: 0 }]))
+  const timed = [...counts].map(([method, times]) => {
+    const call = roots[method].bind(roots) as (...given: unknown[]) => Promise<unknown>
+    const timing = async (...given: unknown[]) => {
+      const began = performance.now()
+      try {
+        return await call(...given)
+      } finally {
+        times.count++
+        times.milliseconds += performance.now() - began
+      }
+    }
+    return [method, timing]
+  })
+  return {
+    roots: { ...roots, ...Object.fromEntries(timed) },
+    calls: () => [...counts.values()].map((times) => ({ ...times })),
+  }
+}
 
 /** Commits and merges blocks, or stands by. Does not wait for layer 1. No `directory`: roots in memory. */
 export async function startSequencer(
@@ -127,17 +157,21 @@ export async function startSequencer(
   return { sequencer, roots, rootsCalls, operator, evaluator }
 }
 
-/** Warns once if this process stands by with an operator who could not take over. */
-export function warnStandby(
+/**
+ * Warns once if the operator of this process can commit nothing: an idle sequencer has no fault. With
+ * AUTO_INIT the active one registers it.
+ */
+export function warnUnregistered(
   { settings, keys, log, onClose }: NodeContext,
   { layer1, contracts }: Settlement,
   sequencer: Sequencer,
 ): void {
   const { hash } = present(keys.operator, 'operator').payment
   async function look(): Promise<void> {
-    if (sequencer.active) return
+    if (sequencer.active && settings.AUTO_INIT) return
     const line = await unregisteredLine(contracts, layer1, hash).catch(() => undefined)
-    if (line !== undefined) log.warn(`This node stands by, and ${line}`)
+    const place = sequencer.active ? 'is the active sequencer, but' : 'stands by, and'
+    if (line !== undefined) log.warn(`This node ${place} ${line}`)
   }
   // By then one of them holds the lease.
   const timer = setTimeout(() => void look(), settings.SEQUENCER_LEASE_MS)

@@ -3,8 +3,7 @@ import { fromHex } from '@ratatosk/cbor'
 import { encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
 import { expect } from 'vitest'
 import type { NodeSource } from '../index.js'
-import { honestNode, idsOf, name } from './honest.js'
-import { lovelace, nodeOf, type Scene, spending } from './scene.js'
+import { honestNode, idsOf, lovelace, name, nodeOf, type Scene, spending } from './scene.js'
 
 /** A transaction of a coin that no one has, and the reference that it spends. */
 const neverMade = ({ chain }: Scene) => {

@@ -14,7 +14,7 @@ import {
 import { decodeOutputReference, type OutputReference, outputReferenceKey } from '@ratatosk/ledger'
 import { type SourceBlock, SourceChain } from '@ratatosk/test-kit'
 import fastify from 'fastify'
-import type { TestContext } from 'vitest'
+import { expect, type TestContext } from 'vitest'
 import { type AuditOptions, audit, type NodeSource, openArchivist, type QueueReading } from '../index.js'
 
 /** The lovelace of every coin of a source chain. */
@@ -166,3 +166,40 @@ export function nodeOf(chain: SourceChain, idsOf: (block: SourceBlock) => readon
     spenderOf: async () => undefined,
   }
 }
+
+/** Of the asset that is minted, in hex. */
+export const name = '746f6b656e'
+
+/** Five blocks: transfers, a mint, a burn, fees, references, a removal and two merges. */
+export async function honest(context: TestContext): Promise<Scene> {
+  const scene = await openScene(context)
+  const { chain } = scene
+  await chain.commit(3)
+  const [a, b, c] = chain.coins
+  const minting = spending([a!], {
+    outputs: [lovelace - 200_000n],
+    fee: 200_000n,
+    mint: [[name, 7n]],
+    assets: [[name, 7n]],
+    auxiliaryData: fromHex('a10163616263'),
+  })
+  const holder = { key: a!.key, reference: { transactionId: minting.id, index: 0 } }
+  const burning = spending([holder], {
+    outputs: [1_000_000n, lovelace - 1_500_000n],
+    fee: 300_000n,
+    mint: [[name, -3n]],
+    assets: [[name, 4n]],
+    reads: [b!.reference, c!.reference],
+  })
+  await chain.commitAny([minting.cbor, burning.cbor])
+  await chain.commit(0)
+  const removed = await chain.commitAny([spending([c!], { outputs: [1_000_000n, 4_000_000n] }).cbor])
+  chain.remove(1)
+  expect(toHex((await chain.commitAny([spending([b!]).cbor])).headerHash)).not.toBe(toHex(removed.headerHash))
+  await chain.commitAny([spending([c!], { outputs: [2_000_000n, 3_000_000n] }).cbor])
+  chain.merge(2)
+  return scene
+}
+
+export const idsOf = ({ cbors }: SourceBlock) => cbors.map((cbor) => toHex(partsOf(cbor).id))
+export const honestNode = ({ chain }: Scene) => nodeOf(chain, idsOf)

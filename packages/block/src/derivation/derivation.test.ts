@@ -2,8 +2,7 @@ import { CborWriter, concatBytes, toHex } from '@ratatosk/cbor'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { countWithinChunks, createChunker, maxChunks } from './chunks.js'
-import { bytes, Column } from './column.js'
-import { createPackedEntries } from './packed-entries.js'
+import { bytes, Column } from './output-table.js'
 import { partsOf } from './parts.js'
 import {
   decodeOutputRecord,
@@ -12,6 +11,7 @@ import {
   encodeTransactionRecord,
   transactionKey,
 } from './records.js'
+import { createPackedEntries } from './transactions-map.js'
 
 describe('chunks', () => {
   const none = new Uint8Array()

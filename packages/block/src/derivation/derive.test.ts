@@ -17,11 +17,10 @@ import {
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { maxChunkLength } from './chunks.js'
-import { createDerivation, deriveBlock } from './derive.js'
+import { createDerivation, type DerivedBlock, deriveBlock } from './derive.js'
 import { partsOf } from './parts.js'
 import { encodeOutputRecord, encodeTransactionRecord, transactionKey } from './records.js'
 import { createTransactionsMap } from './transactions-map.js'
-import type { DerivedBlock } from './types.js'
 
 const key = keyOf(3)
 const genesis = [0, 1, 2, 3].map((index) => ({ transactionId: new Uint8Array(32).fill(0xaa), index }))

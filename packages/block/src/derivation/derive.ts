@@ -1,26 +1,101 @@
 import { toHex } from '@ratatosk/cbor'
 import { blake2b256, type OutputReference, outputReferenceKey, type Transaction } from '@ratatosk/ledger'
-import type { TrieEntry } from '@ratatosk/trie'
-import type { BlockBody, Deposit } from '../body.js'
-import { isLeaving } from '../bridge.js'
+import type { TrieEntry, TrieOperation } from '@ratatosk/trie'
+import type { BlockBody, BlockDiff, Deposit } from '../body.js'
 import { BlockError, tooLarge } from '../errors.js'
-import { creditFees, type FeeTarget, withFeeOutput } from '../fees.js'
-import { atOnce, inTurns, isStep, type Steps } from '../steps.js'
+import { type FeeTarget, feeOutput, isLeaving, withFeeOutput } from '../events.js'
+import { atOnce, inTurns, isStep, type Steps } from '../turns.js'
 import { type ChunkRecord, chunkKey, createChunker, encodeChunkRecord, maxChunks } from './chunks.js'
-import { bytes, Column, whole } from './column.js'
-import { comparing, diffing } from './diff.js'
-import { known, noPosition, OutputTable } from './output-table.js'
+import { bytes, Column, comparing, diffing, known, noPosition, OutputTable, whole } from './output-table.js'
 import { type MovedParts, partsOf, type TransactionParts } from './parts.js'
 import {
+  type DerivedOutput,
   decodeTransactionRecord,
   encodeOutputRecord,
   encodeTransactionRecord,
   outputRecordLength,
   transactionRecordLength as recordLength,
   resolvedAt,
+  type TransactionRecord,
   transactionKey,
 } from './records.js'
-import type { Derivation, DerivedBlock, DerivedOutput, OutputHashes } from './types.js'
+
+/**
+ * The outputs before a block: Blake2b-256 of an output's CBOR by the CBOR of its reference; undefined when
+ * it is not unspent. `OutputTrie.outputHash` is one.
+ */
+export type OutputHashes = (outref: Uint8Array) => Uint8Array | undefined
+
+/** The transactions map of a block, and what else follows from its transactions. */
+export interface DerivedBlock {
+  /** By position. */
+  readonly transactions: readonly TransactionRecord[]
+  /** By number. */
+  readonly chunks: readonly ChunkRecord[]
+  /** The changes of the outputs that the block brings or spends; by `outputReferenceKey`. */
+  readonly outputs: DerivedOutputs
+  /** The map of `depositsRoot`: the reference of each output that the block credits, and its CBOR. */
+  deposits(): Iterable<TrieEntry>
+  /** The map of `withdrawalsRoot`: the reference of each output that leaves layer 2, and its CBOR. */
+  withdrawals(): Iterable<TrieEntry>
+  /** Key and value of every entry of the map: transactions, chunks, outputs. */
+  entries(): Iterable<TrieEntry>
+  /** The same entries, of which each is overwritten by the next, with the hashes of keys that are known. */
+  sharedEntries(): Iterable<TrieEntry>
+}
+
+/** The entries of the transactions map for outputs, which are made when they are asked for. */
+export interface DerivedOutputs {
+  /** @param key `outputReferenceKey` of the output */
+  get(key: string): DerivedOutput | undefined
+  values(): Iterable<DerivedOutput>
+}
+
+/**
+ * Derives the maps of a block from its deposits and its transactions, one at a time. Total: every list of
+ * byte strings has a map. If several transactions spend or produce the same output, the first one counts; an
+ * output without a producer has a hash of zeros; bytes that are no transaction spend and produce nothing.
+ */
+export interface Derivation {
+  /**
+   * Adds a deposit of the block, or its fee output: neither has a transaction that made it, whenever it is
+   * added. One with an id that is already there counts for nothing.
+   */
+  deposit(deposit: Deposit): void
+  /** Adds the next transaction of the block. @param transaction its CBOR, or what it decodes to */
+  add(transaction: Uint8Array | Transaction): void
+  /** The fees of the transactions so far in lovelace, modulo 2^64. */
+  readonly fees: bigint
+  /**
+   * The first contradiction between the transactions, or the first that does not decode, has bytes that do
+   * not follow from its body and witness set, or is one too many.
+   */
+  readonly fault: BlockError | undefined
+  /** `spent` and `produced` of the body, in the order of the encoding. */
+  diff(): BlockDiff
+  /** The same; other work runs meanwhile. */
+  diffInTurns(): Promise<BlockDiff>
+  /** Whether {@link Derivation.diff} is this one; other work runs meanwhile. */
+  hasDiff(diff: BlockDiff): Promise<boolean>
+  /**
+   * The operations on the trie of unspent outputs by the transactions since the last call, in no particular
+   * order: after all of them, what the diff does.
+   */
+  operations(): readonly TrieOperation[]
+  /** The outputs that the block only reads: CBOR of their references. */
+  read(): Iterable<Uint8Array>
+  /** The outputs that the block spends or reads and does not bring: CBOR of their references. */
+  older(): Iterable<Uint8Array>
+  /**
+   * The map. May be called once.
+   *
+   * @param before the outputs before the block. It gets the very arrays that {@link Derivation.operations}
+   *   and {@link Derivation.read} have given, so that it can look them up by identity.
+   */
+  derive(before: OutputHashes): DerivedBlock
+  /** The same; other work runs meanwhile. */
+  deriveInTurns(before: OutputHashes): Promise<DerivedBlock>
+}
 
 /** The largest index that an input can name. Map and body leave out an output beyond it. */
 const maxOutputIndex = 0xffff
@@ -228,6 +303,16 @@ function creditedDerivation(
   for (const transaction of transactions) derivation.add(transaction)
   const fees = feesTo && creditFees(derivation, feesTo)
   return { derivation, deposits: withFeeOutput(events, fees) }
+}
+
+/** Adds the fee output of all transactions so far to a derivation. @returns it, undefined without fees */
+export function creditFees(
+  derivation: Pick<Derivation, 'deposit' | 'fees'>,
+  target: FeeTarget,
+): Deposit | undefined {
+  const fees = feeOutput(target, derivation.fees)
+  if (fees !== undefined) derivation.deposit(fees)
+  return fees
 }
 
 const malformed = (position: number, isDecoded: boolean): BlockError =>

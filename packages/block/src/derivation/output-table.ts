@@ -1,7 +1,93 @@
-import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
+import { compareBytes, equalBytes } from '@ratatosk/cbor'
+import {
+  blake2b256,
+  decodeOutputReference,
+  encodeOutputReference,
+  type OutputReference,
+  outputReferenceKey,
+} from '@ratatosk/ledger'
 import type { TrieOperation } from '@ratatosk/trie'
-import { bytes, Column, whole } from './column.js'
-import type { DerivedOutput } from './types.js'
+import type { BlockDiff, ProducedOutput } from '../body.js'
+import { isStep, type Steps, sorting } from '../turns.js'
+import type { DerivedOutput } from './records.js'
+
+type Items = Uint8Array | Uint16Array | Uint32Array | Int32Array
+
+/** Slots of a page, as bits. */
+const pageBits = 12
+const pageSlots = 2 ** pageBits
+/** Slots of a column with few items. */
+const fewSlots = 64
+
+/**
+ * A column of a table, zeros at first. It grows by pages: where it has half a million items, a copy of them
+ * would take long, and fill the memory with garbage.
+ */
+export class Column<Page extends Items> {
+  readonly #pages: Page[] = []
+  readonly #make: (length: number) => Page
+  readonly #width: number
+
+  /** @param width items of a slot */
+  constructor(make: (length: number) => Page, width = 1) {
+    this.#make = make
+    this.#width = width
+  }
+
+  /** The item of a slot of one. */
+  get(slot: number): number {
+    return this.#pages[slot >>> pageBits]?.[slot & (pageSlots - 1)] ?? 0
+  }
+
+  set(slot: number, item: number): void {
+    this.#page(slot)[slot & (pageSlots - 1)] = item
+  }
+
+  /** The items of a slot: a view, which is of no use once the next slot is set. */
+  view(slot: number): Page {
+    const start = (slot & (pageSlots - 1)) * this.#width
+    return this.#page(slot).subarray(start, start + this.#width) as Page
+  }
+
+  /** Sets all items of a slot. */
+  put(slot: number, items: ArrayLike<number>): void {
+    this.#page(slot).set(items, (slot & (pageSlots - 1)) * this.#width)
+  }
+
+  /** Writes the items of a slot into `target` from `at` on. */
+  copy(slot: number, target: Page, at: number): void {
+    const page = this.#page(slot)
+    const start = (slot & (pageSlots - 1)) * this.#width
+    for (let i = 0; i < this.#width; i++) target[at + i] = page[start + i] as number
+  }
+
+  /** The first difference between the items of two slots; 0 if there is none. */
+  compare(a: number, b: number): number {
+    const [first, second] = [this.#page(a), this.#page(b)]
+    const [from, against] = [(a & (pageSlots - 1)) * this.#width, (b & (pageSlots - 1)) * this.#width]
+    for (let i = 0; i < this.#width; i++) {
+      const difference = (first[from + i] as number) - (second[against + i] as number)
+      if (difference !== 0) return difference
+    }
+    return 0
+  }
+
+  /** The page of a slot, with room for it. */
+  #page(slot: number): Page {
+    const number = slot >>> pageBits
+    const place = slot & (pageSlots - 1)
+    const page = this.#pages[number]
+    if (page !== undefined && place * this.#width < page.length) return page
+    const slots = number > 0 ? pageSlots : Math.min(pageSlots, Math.max(fewSlots, 2 * place))
+    const longer = this.#make(slots * this.#width)
+    if (page !== undefined) longer.set(page)
+    this.#pages[number] = longer
+    return longer
+  }
+}
+
+export const bytes = (length: number): Uint8Array => new Uint8Array(length)
+export const whole = (length: number): Uint32Array => new Uint32Array(length)
 
 /** Bytes of a transaction id and of a hash. */
 const hashLength = 32
@@ -230,4 +316,67 @@ export class OutputTable {
   compare(a: number, b: number): number {
     return this.#ids.compare(a, b) || this.#indexes.compare(a, b)
   }
+}
+
+/** The changes of a block to the unspent outputs. */
+export function* diffing(outputs: OutputTable): Steps<BlockDiff> {
+  const numbers = new Uint32Array(outputs.size)
+  let count = 0
+  for (let output = 0; output < outputs.size; output++) {
+    if (outputs.isSpent(output) || outputs.isProduced(output)) numbers[count++] = output
+    if (isStep(output)) yield
+  }
+  const sorted = yield* sorting(numbers.subarray(0, count), (a, b) => outputs.compare(a, b))
+  const spent: Uint8Array[] = []
+  const produced: ProducedOutput[] = []
+  for (const [place, output] of sorted.entries()) {
+    const outref = outputs.outref(output)
+    if (outputs.isSpent(output)) spent.push(outref)
+    else produced.push({ outref, output: outputs.output(output) })
+    if (isStep(place)) yield
+  }
+  return { spent, produced }
+}
+
+/** Whether {@link diffing} leads to this diff. */
+export function* comparing(outputs: OutputTable, { spent, produced }: BlockDiff): Steps<boolean> {
+  let [mostSpent, mostProduced] = [0, 0]
+  for (let output = 0; output < outputs.size; output++) {
+    if (outputs.isSpent(output)) mostSpent++
+    else if (outputs.isProduced(output)) mostProduced++
+  }
+  if (spent.length !== mostSpent || produced.length !== mostProduced) return false
+  return (
+    (yield* naming(
+      outputs,
+      spent,
+      (outref) => outref,
+      (output) => outputs.isSpent(output),
+    )) &&
+    (yield* naming(
+      outputs,
+      produced,
+      ({ outref }) => outref,
+      (number, { output }) => outputs.isProduced(number) && equalBytes(outputs.output(number), output),
+    ))
+  )
+}
+
+/** Whether the references of items are those of some outputs, each once, in ascending order. */
+function* naming<Item>(
+  outputs: OutputTable,
+  items: readonly Item[],
+  outrefOf: (item: Item) => Uint8Array,
+  isRight: (output: number, item: Item) => boolean,
+): Steps<boolean> {
+  let previous: Uint8Array | undefined
+  for (const [place, item] of items.entries()) {
+    const outref = outrefOf(item)
+    const output = outputs.find(outputReferenceKey(decodeOutputReference(outref)))
+    if (output === undefined || !isRight(output, item)) return false
+    if (previous !== undefined && compareBytes(previous, outref) >= 0) return false
+    previous = outref
+    if (isStep(place)) yield
+  }
+  return true
 }

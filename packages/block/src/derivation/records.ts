@@ -42,6 +42,12 @@ export interface OutputRecord {
   readonly outputHash: Uint8Array
 }
 
+/** An entry of the transactions map for an output. */
+export interface DerivedOutput extends OutputRecord {
+  /** CBOR of its reference: the key. */
+  readonly outref: Uint8Array
+}
+
 /** Length in bytes of an encoded {@link TransactionRecord}. No value of the map has 64 bytes. */
 export const transactionRecordLength = 113
 

@@ -1,9 +1,15 @@
 import { toHex } from '@ratatosk/cbor'
 import { type AuxiliaryData, metadataLabels, splitUnit } from '@ratatosk/ledger'
 import type { ChainView, MintedAsset } from '../view/chain-view.js'
-import { maxMetadataLength, metadatumJson } from './metadata-json.js'
-import { plutusJson } from './plutus-json.js'
-import { rawEntries, rawFields, rawItems, rawString } from './raw-cbor.js'
+import {
+  maxMetadataLength,
+  metadatumJson,
+  plutusJson,
+  rawEntries,
+  rawFields,
+  rawItems,
+  rawString,
+} from './data-json.js'
 
 /** The metadata of an asset on the chain, as Blockfrost shows them. */
 export interface AssetMetadata {

@@ -2,19 +2,21 @@ import type { FastifyInstance } from 'fastify'
 import { noteHandlers } from '../errors.js'
 import { type ApiOptions, addFaultHook } from '../faults/fault-hook.js'
 import { blockfrostErrorBody, handleError, invalidPath } from './errors.js'
+import type { BlockfrostSource } from './paging.js'
 import { addAccountRoutes } from './routes/account-routes.js'
 import { addAddressRoutes } from './routes/address-routes.js'
 import { addAssetRoutes } from './routes/asset-routes.js'
 import { addBlockRoutes } from './routes/block-routes.js'
-import { addChainRoutes } from './routes/chain-routes.js'
 import { addEpochRoutes } from './routes/epoch-routes.js'
-import { addEvaluateRoutes } from './routes/evaluate-routes.js'
-import { addMempoolRoutes } from './routes/mempool-routes.js'
-import { addMetadataRoutes, addNetworkRoutes, addScriptRoutes } from './routes/network-routes.js'
+import {
+  addChainRoutes,
+  addMetadataRoutes,
+  addNetworkRoutes,
+  addScriptRoutes,
+} from './routes/network-routes.js'
 import { addStakeRoutes } from './routes/stake-routes.js'
-import { addSubmitRoute } from './routes/submit-route.js'
-import { addTransactionRoutes } from './routes/transaction-routes.js'
-import type { BlockfrostSource } from './source.js'
+import { addEvaluateRoutes, addSubmitRoute } from './routes/submit-routes.js'
+import { addMempoolRoutes, addTransactionRoutes } from './routes/transaction-routes.js'
 
 /** Larger than any transaction. */
 const bodyLimit = 1024 * 1024

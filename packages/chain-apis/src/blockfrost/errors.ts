@@ -1,20 +1,12 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { refusalOf } from '../errors.js'
+import { RefusalError, refusalOf } from '../errors.js'
 
 /** Blockfrost's names of statuses that differ from those of HTTP. */
 const statusNames: Readonly<Record<number, string>> = { 425: 'Mempool Full', 429: 'Project Over Limit' }
 
-export class BlockfrostError extends Error {
+export class BlockfrostError extends RefusalError {
   override readonly name = 'BlockfrostError'
-  readonly expose = true
-
-  constructor(
-    readonly statusCode: number,
-    message: string,
-  ) {
-    super(message)
-  }
 }
 
 /** A 400 with the message of the real service. */

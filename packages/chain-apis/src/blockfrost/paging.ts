@@ -1,12 +1,36 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { clientOf } from '../client-signal.js'
 import { encodeJsonParts, lazyList } from '../json.js'
-import { TooManyOutputsError } from '../limited-outputs.js'
-import { bodyOf } from '../long-lists.js'
-import type { Awaitable, ChainOutput, ChainOutputQuery, ListPart } from '../view/chain-view.js'
-import { badRequest } from './errors.js'
-import type { BlockfrostSource } from './source.js'
+import { bodyOf, clientOf, type LongLists } from '../long-lists.js'
+import type {
+  Awaitable,
+  BlockPoint,
+  BlockRange,
+  ChainOutput,
+  ChainOutputQuery,
+  ChainView,
+  ListPart,
+} from '../view/chain-view.js'
+import { type BlockfrostError, badRequest } from './errors.js'
+import { TooManyOutputsError } from './limited-outputs.js'
+
+/** The lists of what comes before and after a block or an epoch, by the last part of their path. */
+export const directions = ['next', 'previous'] as const
+
+/**
+ * The first and the last number of a page of such a list; the first is higher if there is none. Pages are
+ * oldest first, and those of previous ones begin next to the number.
+ */
+export function neighbours(
+  direction: (typeof directions)[number],
+  number: number,
+  { offset, limit }: Pick<ListPart, 'offset' | 'limit'>,
+  { lowest, highest }: { readonly lowest: number; readonly highest: number },
+): { readonly first: number; readonly last: number } {
+  return direction === 'next'
+    ? { first: number + 1 + offset, last: Math.min(highest, number + offset + limit) }
+    : { first: Math.max(lowest, number - offset - limit), last: number - offset - 1 }
+}
 
 type ListRequest = Pick<FastifyRequest, 'query' | 'headers'>
 
@@ -123,4 +147,44 @@ export function sendPages(reply: FastifyReply, list: AsyncIterable<string>): Fas
 /** Answers JSON that may be long: other work takes its turn while it is encoded. */
 export async function sendJson(reply: FastifyReply, value: unknown): Promise<FastifyReply> {
   return reply.type('application/json; charset=utf-8').send(await bodyOf(encodeJsonParts(value)))
+}
+
+/** The source of all answers. */
+export interface BlockfrostSource {
+  readonly chain: ChainView
+  /** The most outputs that a response may add up, and the most entries of a list that is read whole. */
+  readonly maxOutputs: number
+  readonly lists: LongLists
+}
+
+/** Names of the parameters of {@link readRange}. */
+export const rangeNames = ['from', 'to'] as const
+
+const highestNumber = 2 ** 31 - 1
+
+/**
+ * The blocks that `from` and `to` name, each as `height` or `height:position`.
+ *
+ * @throws {BlockfrostError} 400 if one is malformed, or if the range ends before it begins
+ */
+export function readRange(list: List): BlockRange {
+  const [from, to] = rangeNames.map((name) => readPoint(list.text(name)))
+  if (from !== undefined && to !== undefined && isAfter(from, to)) throw invalid()
+  return { ...(from && { from }), ...(to && { to }) }
+}
+
+function readPoint(text: string | undefined): BlockPoint | undefined {
+  if (text === undefined) return undefined
+  const [, height, position] = /^(\d{1,10})(?::(\d{0,10}))?$/.exec(text) ?? []
+  if (height === undefined || Math.max(Number(height), Number(position ?? 0)) > highestNumber) throw invalid()
+  return { height: Number(height), ...(position && { position: Number(position) }) }
+}
+
+function isAfter(from: BlockPoint, to: BlockPoint): boolean {
+  if (from.height !== to.height) return from.height > to.height
+  return from.position !== undefined && to.position !== undefined && from.position > to.position
+}
+
+function invalid(): BlockfrostError {
+  return badRequest('Invalid (malformed or out of range) from/to parameter(s).')
 }

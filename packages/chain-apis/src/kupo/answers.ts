@@ -1,19 +1,26 @@
 import { Readable } from 'node:stream'
-import { toHex } from '@ratatosk/cbor'
+import { CborReader, Major, toHex } from '@ratatosk/cbor'
+import { blake2b256, metadataLabels, type Transaction } from '@ratatosk/ledger'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { clientOf } from '../client-signal.js'
-import { encodeJson } from '../json.js'
-import type { LongLists } from '../long-lists.js'
-import type { ChainOutput, ChainView } from '../view/chain-view.js'
-import { disconnected, type Health, healthMetrics, readHealth } from './health.js'
-import { hints, KupoError } from './hints.js'
+import { readChunks } from '../blockfrost/data-json.js'
+import { encodeJson, lazyList } from '../json.js'
+import { blockTransactions, clientOf, type LongLists } from '../long-lists.js'
+import type { ChainBlock, ChainOutput, ChainView } from '../view/chain-view.js'
+import { synchronization } from '../view/synchronization.js'
 import { matchesJson, scriptJson } from './matches-json.js'
-import { acceptsQuantityText, healthType, jsonType, quantityTextType } from './media-types.js'
-import { metadataJson, transactionPages } from './metadata.js'
-import { readParameters } from './parameters.js'
-import { isLabelPattern, readHex, readPattern } from './patterns.js'
-import { readMetadataFilter, readSelection } from './selection.js'
-import { pointJson, readSlot, requirePoints } from './slots.js'
+import {
+  acceptsQuantityText,
+  healthType,
+  hints,
+  jsonType,
+  KupoError,
+  pointJson,
+  quantityTextType,
+  readParameters,
+  readSlot,
+  requirePoints,
+} from './requests.js'
+import { isLabelPattern, readHex, readMetadataFilter, readPattern, readSelection } from './selection.js'
 
 export interface AnswerOptions {
   readonly chain: ChainView
@@ -117,4 +124,133 @@ function slotOf(text: string): bigint {
 
 function json(reply: FastifyReply, body: unknown): FastifyReply {
   return reply.type(jsonType).send(encodeJson(body))
+}
+
+/** The metadata of transactions in Kupo's format. Transactions without any are left out. */
+function metadataJson(transactions: readonly Pick<Transaction, 'auxiliaryData'>[]): Iterable<unknown> {
+  const found = transactions.flatMap(({ auxiliaryData }) => auxiliaryData ?? [])
+  return lazyList(found, (auxiliaryData) => {
+    const { bytes } = auxiliaryData
+    const schema = metadataLabels(auxiliaryData).map(({ label, cbor }) => [
+      String(label),
+      metadatumJson(new CborReader(cbor)),
+    ])
+    return { hash: toHex(blake2b256(bytes)), raw: toHex(bytes), schema: Object.fromEntries(schema) }
+  })
+}
+
+/** A metadatum with the name of its type. */
+function metadatumJson(reader: CborReader): unknown {
+  const major = reader.peekMajor()
+  switch (major) {
+    case Major.bytes:
+      return { bytes: toHex(Buffer.concat(readChunks(reader, major, () => reader.readBytes()))) }
+    case Major.text:
+      return { string: readChunks(reader, major, () => reader.readText()).join('') }
+    case Major.array: {
+      const list: unknown[] = []
+      const count = reader.readArray()
+      for (let i = 0; reader.hasNext(count, i); i++) list.push(metadatumJson(reader))
+      return { list }
+    }
+    case Major.map: {
+      const map: unknown[] = []
+      const count = reader.readMap()
+      for (let i = 0; reader.hasNext(count, i); i++)
+        map.push({ k: metadatumJson(reader), v: metadatumJson(reader) })
+      return { map }
+    }
+    default:
+      return { int: reader.readInteger() }
+  }
+}
+
+/** Each page of an open block is read from its beginning. */
+const mostOpen = 10_000
+
+/**
+ * The transactions of a block, or the one with an id.
+ * @throws {ChainUnavailableError} if the block is undone meanwhile
+ * @throws {KupoError} if the block is open and has too many
+ */
+async function* transactionPages(
+  chain: ChainView,
+  block: ChainBlock,
+  id: string | undefined,
+): AsyncGenerator<readonly Transaction[], void> {
+  if (id !== undefined) {
+    const found = await chain.transaction(id)
+    if (found?.place?.block.hash === block.hash) yield [found.transaction.transaction]
+    return
+  }
+  if (block.open === true && block.transactionCount > mostOpen) throw new KupoError(hints.openBlock)
+  for await (const page of blockTransactions(chain, block)) yield page.map(({ transaction }) => transaction)
+}
+
+/** The version of Kupo whose answers these are. */
+const version = 'v2.12.0'
+
+/** Slots that an index may be behind before Kupo calls it one that synchronizes: 200 blocks on layer 1. */
+const mostBehind = 4000n
+
+/** The state of an index, with the names of Kupo. Null where there is no block yet. */
+interface Health {
+  readonly connection_status: 'connected' | 'disconnected'
+  readonly most_recent_checkpoint: bigint | null
+  readonly most_recent_node_tip: bigint | null
+  readonly seconds_since_last_block: bigint | null
+  readonly network_synchronization: number | null
+  readonly configuration: { readonly indexes: 'installed' }
+  readonly version: string
+}
+
+const unknown = {
+  connection_status: 'connected',
+  most_recent_checkpoint: null,
+  most_recent_node_tip: null,
+  seconds_since_last_block: null,
+  network_synchronization: null,
+  configuration: { indexes: 'installed' },
+  version,
+} as const
+
+/** The health of a chain that cannot be read. */
+const disconnected: Health = { ...unknown, connection_status: 'disconnected' }
+
+async function readHealth(chain: ChainView): Promise<Health> {
+  const [tip, checkpoint] = await Promise.all([chain.tip(), chain.indexedSlot()])
+  if (tip.height === 0) return unknown
+  const since = (chain.currentSlot() - checkpoint) * BigInt(chain.slots.slotLength)
+  return {
+    ...unknown,
+    most_recent_checkpoint: checkpoint,
+    most_recent_node_tip: tip.slot,
+    seconds_since_last_block: since < 0n ? 0n : since / 1000n,
+    network_synchronization: synchronization(chain, checkpoint, tip.slot),
+  }
+}
+
+export function statusOf({
+  connection_status,
+  most_recent_checkpoint,
+  most_recent_node_tip,
+}: Health): number {
+  if (connection_status === 'disconnected') return 503
+  return (most_recent_node_tip ?? 0n) - (most_recent_checkpoint ?? 0n) < mostBehind ? 200 : 202
+}
+
+/** Health in the text format of Prometheus. */
+function healthMetrics(health: Health): string {
+  const values = [
+    ['configuration_indexes', 'gauge', 1],
+    ['connection_status', 'gauge', health.connection_status === 'connected' ? 1 : 0],
+    ['most_recent_checkpoint', 'counter', health.most_recent_checkpoint],
+    ['most_recent_node_tip', 'counter', health.most_recent_node_tip],
+    ['network_synchronization', 'gauge', health.network_synchronization],
+    ['seconds_since_last_block', 'gauge', health.seconds_since_last_block],
+  ] as const
+  return values
+    .filter(([, , value]) => value !== null)
+    .map(([name, type, value]) => `# TYPE kupo_${name} ${type}\nkupo_${name}  ${value}\n`)
+    .join('\n')
 }

@@ -16,12 +16,17 @@ import {
   sendMetadata,
   sendPatterns,
   sendScript,
+  statusOf,
 } from './answers.js'
-import { statusOf } from './health.js'
-import { hints, KupoError } from './hints.js'
-import { acceptsQuantityText, jsonType, quantityTextType } from './media-types.js'
-import { readParameters } from './parameters.js'
-import { hasBounds } from './slots.js'
+import {
+  acceptsQuantityText,
+  hasBounds,
+  hints,
+  jsonType,
+  KupoError,
+  quantityTextType,
+  readParameters,
+} from './requests.js'
 
 /** The API of Kupo for reading: an index with the pattern `*`. */
 export async function kupoApi(fastify: FastifyInstance, options: ApiOptions & AnswerOptions): Promise<void> {

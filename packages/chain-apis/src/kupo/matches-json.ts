@@ -4,7 +4,7 @@ import { undone } from '../errors.js'
 import { lazyList } from '../json.js'
 import { addressText } from '../view/address-text.js'
 import type { ChainOutput, ChainView } from '../view/chain-view.js'
-import { pointJson } from './slots.js'
+import { pointJson } from './requests.js'
 
 const languages = {
   native: 'native',

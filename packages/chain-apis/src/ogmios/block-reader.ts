@@ -1,8 +1,8 @@
 import { Mutex } from 'async-mutex'
 import { LRUCache } from 'lru-cache'
 import { EncodedJson, encodeJson } from '../json.js'
+import type { OgmiosVersion } from '../options.js'
 import { createPause } from '../pause.js'
-import type { OgmiosVersion } from '../versions.js'
 import type { ChainBlock, ChainView } from '../view/chain-view.js'
 import { transactionJson } from './json/transaction-json.js'
 

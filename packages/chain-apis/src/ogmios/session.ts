@@ -1,16 +1,21 @@
-import type { ConnectedClient } from '../client-signal.js'
 import { isChainUnavailable } from '../errors.js'
 import type { FaultOperation } from '../faults/faults.js'
-import { InvalidInputError, type JsonObject, quoted, readFields, readHex, readList } from '../input.js'
-import { maxPoints } from '../limits.js'
-import type { LongLists } from '../long-lists.js'
-import type { OgmiosVersion } from '../versions.js'
+import {
+  InvalidInputError,
+  type JsonObject,
+  maxPoints,
+  quoted,
+  readFields,
+  readHex,
+  readList,
+} from '../input.js'
+import type { ConnectedClient, LongLists } from '../long-lists.js'
+import type { OgmiosVersion } from '../options.js'
 import type { ChainBlock, ChainChange, ChainTip, ChainView, Point } from '../view/chain-view.js'
 import type { BlockReader } from './block-reader.js'
 import { transactionJson } from './json/transaction-json.js'
 import type { MempoolFeed, MempoolSnapshot } from './mempool-feed.js'
-import { pointJson, queries, readPoint, tipJson, unspentOutputs } from './queries.js'
-import type { Query } from './query.js'
+import { pointJson, type Query, queries, readPoint, tipJson, unspentOutputs } from './queries.js'
 import { failure, RpcError, type RpcRequest, type RpcResponse, success, unavailable } from './rpc.js'
 import { evaluateTransaction, submitTransaction } from './transactions.js'
 
@@ -238,19 +243,16 @@ function createChainSync(chain: ChainView, blocks: BlockReader): ChainSync {
     if (event.type === 'roll-back' || event.type === 'block') wake?.()
   }
 
+  /** The newest block that is delivered: not an open one. */
+  const newest = async () => tipJson(await chain.blockUntil((await chain.tip()).slot))
+
+  /** Where synchronization continues: at the point, or before a block that is open, or was at the point. */
   async function find(wanted: 'origin' | Point): Promise<ChainTip | undefined> {
     if (wanted === 'origin') return origin
     const block = await chain.block(wanted.hash)
-    if (block === undefined || block.slot < wanted.slot) return undefined
-    // An open block has the current slot, so its slot grows.
-    if (block.open !== true && block.slot !== wanted.slot) return undefined
-    return { height: block.height, slot: wanted.slot, hash: block.hash }
-  }
-
-  /** Where synchronization continues from a point: the point itself, or the block before one that is open. */
-  async function closedAt(point: ChainTip): Promise<ChainTip> {
-    const block = await chain.block(point.hash)
-    if (block?.open !== true) return point
+    if (block === undefined) return undefined
+    if (block.open !== true && block.hash === wanted.hash)
+      return block.slot === wanted.slot ? tipOf(block) : undefined
     const previous = await chain.block(block.previous)
     return previous === undefined ? origin : tipOf(previous)
   }
@@ -259,12 +261,12 @@ function createChainSync(chain: ChainView, blocks: BlockReader): ChainSync {
     async findIntersection({ points = ['origin'] }) {
       const wanted = readList(points, 'points', maxPoints).map(readPoint)
       listen()
-      const tip = tipJson(await chain.tip())
+      const tip = await newest()
       for (const point of wanted) {
         if (closed) break
         const found = await find(point)
         if (found === undefined) continue
-        cursor = await closedAt(found)
+        cursor = found
         movedBack = true
         return { intersection: pointJson(found), tip }
       }
@@ -276,15 +278,16 @@ function createChainSync(chain: ChainView, blocks: BlockReader): ChainSync {
         const changed = new Promise<void>((resolve) => {
           wake = resolve
         })
-        const tip = tipJson(await chain.tip())
-        if (closed) return undefined
         if (movedBack) {
+          const tip = await newest()
           movedBack = false
           return { direction: 'backward', point: pointJson(cursor), tip }
         }
         const block = await chain.blockAfter(cursor.height)
         if (block !== undefined && block.open !== true && !movedBack) {
           const body = await blocks.read(block, () => !closed)
+          // After the block, so that it is never behind.
+          const tip = await newest()
           // A block that was removed while it was read is not delivered.
           if (body !== undefined && !movedBack) {
             cursor = tipOf(block)

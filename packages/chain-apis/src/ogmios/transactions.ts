@@ -1,12 +1,12 @@
 import { outputReferenceKey } from '@ratatosk/ledger'
 import { readAdditionalOutputs } from '../evaluation/additional-outputs.js'
 import { InvalidInputError, isObject, type JsonObject, readFields, readText } from '../input.js'
+import type { OgmiosVersion } from '../options.js'
 import { envelopeHint, hexBytes, isMaryTransaction, unwrapped } from '../transaction-bytes.js'
-import type { OgmiosVersion } from '../versions.js'
 import type { ChainView } from '../view/chain-view.js'
 import { evaluationJson, incompatibleEra } from './json/evaluation-json.js'
 import { submitFailure } from './json/submit-failure.js'
-import { networkName } from './json/texts.js'
+import { networkName } from './json/transaction-json.js'
 import { RpcError, unavailable } from './rpc.js'
 
 export async function submitTransaction(

@@ -1,3 +1,5 @@
+import { CborWriter, fromHex } from '@ratatosk/cbor'
+import { decodeTransactionOutput } from '@ratatosk/ledger'
 import { documentFees, slots } from '@ratatosk/test-kit'
 import { listening } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
@@ -5,7 +7,7 @@ import type { Test } from 'tap'
 import { type ClientOptions, WebSocket } from 'ws'
 import { apis } from '../apis.js'
 import { type ApisOptions, chainMembers } from '../options.js'
-import type { ChainView } from '../view/chain-view.js'
+import type { ChainOutput, ChainView } from '../view/chain-view.js'
 
 const genesisHash = '00'.repeat(32)
 
@@ -80,3 +82,32 @@ async function connect(t: Test, url: string, options?: ClientOptions) {
     },
   }
 }
+
+/** The address of the output. */
+export const addressBytes = `60${'11'.repeat(28)}`
+/** The slot of the block. */
+export const slot = 14n
+/** The hash of the block. */
+export const blockHash = '22'.repeat(32)
+
+const place = { block: { height: 1, slot, hash: blockHash }, position: 0 }
+const output: ChainOutput = {
+  key: `${'33'.repeat(32)}#0`,
+  transactionHash: '33'.repeat(32),
+  index: 0,
+  output: decodeTransactionOutput(new CborWriter().array(2).bytes(fromHex(addressBytes)).uint(1n).toBytes()),
+  created: place,
+  collateralReturn: false,
+}
+
+/** One block with one output. */
+export const oneOutputChain = chainWith({
+  tip: () => place.block,
+  blockUntil: (at) => (at < slot ? { height: 0, slot: 0n, hash: '00'.repeat(32) } : place.block),
+  version: () => place.block.hash,
+  datums: () => new Map(),
+  script: () => undefined,
+  async *outputPages() {
+    yield [output]
+  },
+})

@@ -1,10 +1,13 @@
+import { fromHex, isDecodeError } from '@ratatosk/cbor'
 import {
   type Address,
   AddressError,
+  type Credential,
   decodeAddress,
   decodeBech32Address,
   encodeBech32Address,
 } from '@ratatosk/ledger'
+import { bech32 } from 'bech32'
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 /** Longer than any Byron address in a transaction. Decoding base58 takes quadratic time. */
@@ -51,4 +54,42 @@ function fromBase58(text: string): Uint8Array | undefined {
   const hex = value === 0n ? '' : value.toString(16)
   const digits = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex')
   return Uint8Array.from([...new Uint8Array(zeros), ...digits])
+}
+
+/**
+ * The bytes of a text in bech32 (CIP-5), or undefined for other texts.
+ *
+ * @param lengths how many bytes there are under each prefix
+ */
+export function readBech32<Prefix extends string>(
+  text: string,
+  lengths: Readonly<Record<Prefix, number>>,
+): { readonly prefix: Prefix; readonly bytes: Uint8Array } | undefined {
+  const decoded = bech32.decodeUnsafe(text, 128)
+  if (decoded === undefined || !Object.hasOwn(lengths, decoded.prefix)) return undefined
+  const prefix = decoded.prefix as Prefix
+  // Undefined if bits are left over.
+  const bytes = bech32.fromWordsUnsafe(decoded.words)
+  return bytes?.length === lengths[prefix] ? { prefix, bytes: Uint8Array.from(bytes) } : undefined
+}
+
+/** Parses a stake credential: a reward address, a bech32 hash (CIP-5), or a hex hash of this kind. */
+export function readStakeCredential(text: string, kind: Credential['kind']): Credential | undefined {
+  if (/^[0-9a-fA-F]{56}$/.test(text)) return { kind, hash: fromHex(text) }
+  const named = readBech32(text, { stake_vkh: 28, script: 28 })
+  if (named !== undefined) return { kind: named.prefix === 'script' ? 'script' : 'key', hash: named.bytes }
+  try {
+    const address = readAddressText(text)
+    return address.kind === 'reward' ? address.stake : undefined
+  } catch (error) {
+    if (isDecodeError(error)) return undefined
+    throw error
+  }
+}
+
+/** The reward address of a credential in bech32 (CIP-19). */
+export function stakeAddress(networkId: number, { kind, hash }: Credential): string {
+  const header = (kind === 'key' ? 0xe0 : 0xf0) | networkId
+  const words = bech32.toWords(Uint8Array.from([header, ...hash]))
+  return bech32.encode(networkId === 0 ? 'stake_test' : 'stake', words, 128)
 }

@@ -6,8 +6,8 @@ import { createMemoryStore, createTrie, proofFromCbor, proofToCbor, proofToJson 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ProofStep } from '../api.js'
-import { blake2b } from './blake2b.js'
 import {
+  blake2b,
   headerHashOf,
   InvalidProofError,
   rootOf,
@@ -77,6 +77,9 @@ describe('outputs', () => {
         const { given, outref, headerHash, root } = answer(entries, place, isThere)
         expect(verifyUtxoProof(given, { outref, headerHash })).toBe(given.value)
         expect(verifyUtxoProof(given, { outref: outref.toUpperCase(), root })).toBe(given.value)
+        const [hash = '', index] = outref.split('#')
+        const listed = toHex(outrefBytes(hash, Number(index)))
+        expect(verifyUtxoProof(given, { outref: listed, root })).toBe(given.value)
       }),
       { numRuns: runs },
     )
@@ -148,6 +151,7 @@ describe('outputs', () => {
     for (const wrong of [
       { outref: 'x', headerHash },
       { outref: missing, headerHash },
+      { outref: `825820${hashOf(1)}`, headerHash },
       { outref, headerHash: 'x' },
       { outref, headerHash: missing },
       { outref, root: missing },
@@ -158,6 +162,16 @@ describe('outputs', () => {
       [{ txHash: hashOf(1), headerHash: missing }, 'headerHash must be 56 hex digits'],
     ] as const)
       expect(() => verifyTransactionProof({ proof: given.proof }, expected)).toThrow(new TypeError(message))
+    const absent = null as never
+    for (const [call, message] of [
+      [() => verifyUtxoProof(absent, { outref, headerHash }), 'the proof, an answer of the node,'],
+      [() => verifyUtxoProof(given, absent), 'the expected values'],
+      [
+        () => verifyTransactionProof(absent, { txHash: hashOf(1), headerHash }),
+        'the proof, an answer of the node,',
+      ],
+    ] as const)
+      expect(call).toThrow(new TypeError(`${message} must be an object`))
     expect(() => headerHashOf('no hex')).toThrow(TypeError)
   })
 })

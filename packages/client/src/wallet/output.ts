@@ -1,6 +1,6 @@
 import { CborReader, CborWriter, fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
 import { decodeTransactionOutput } from '@ratatosk/ledger'
-import { invalidRequest } from './errors.js'
+import { invalidRequest } from './cip30.js'
 
 /** Quantities by unit: `lovelace`, or policy id and asset name in hex. */
 export type Amount = ReadonlyMap<string, bigint>

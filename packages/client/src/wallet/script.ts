@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { checkOptions, type Rules, text } from '../options.js'
-import type { DevWalletOptions } from './types.js'
+import type { DevWalletOptions, PublicWallet } from './cip30.js'
+import { readParameters } from './parameters.js'
 
-export type { DevWalletOptions, PublicWallet } from './types.js'
+export type { DevWalletOptions, PublicWallet } from './cip30.js'
 
 /** The bundle, which a build makes after compilation. */
 const bundle = new URL('../../bundle/dev-wallet.js', import.meta.url)
@@ -22,4 +23,16 @@ export async function devWalletScript(options: DevWalletOptions): Promise<string
   checkOptions('devWalletScript', options, rules)
   const text = JSON.stringify(options)
   return `(() => {\n${await readFile(bundle, 'utf8')}\ndevWallet.install(${text})\n})()\n`
+}
+
+/**
+ * Why a server refuses the URL of the script, whose query the script itself would refuse at `enable`;
+ * undefined if it does not.
+ *
+ * @param url path and query
+ * @param wallets those of the script
+ */
+export function faultOfScriptUrl(url: string, wallets: readonly PublicWallet[]): string | undefined {
+  const read = readParameters(new URL(url, 'http://localhost').searchParams, wallets)
+  return typeof read === 'string' ? read : undefined
 }

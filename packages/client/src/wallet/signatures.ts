@@ -9,7 +9,7 @@ import {
   type OutputReference,
   type Transaction,
 } from '@ratatosk/ledger'
-import { cip30Error, invalidRequest } from './errors.js'
+import { cip30Error, invalidRequest } from './cip30.js'
 import { bytesOfHex, type LedgerClient } from './ledger-client.js'
 
 /** @throws Cip30Error `InvalidRequest` if the hex is not a transaction */

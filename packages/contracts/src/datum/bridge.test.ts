@@ -15,8 +15,8 @@ import {
   encodeBridgeSpend,
   encodeEventAction,
   encodeSettle,
+  serialised,
 } from './bridge.js'
-import { serialised } from './serialised.js'
 
 const filled = (length: number, byte: number) => new Uint8Array(length).fill(byte)
 

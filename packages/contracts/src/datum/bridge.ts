@@ -1,17 +1,28 @@
-import { CborReader, CborWriter, fromHex } from '@ratatosk/cbor'
+import {
+  bigintOf,
+  CborReader,
+  CborWriter,
+  concatBytes,
+  equalBytes,
+  fromHex,
+  isDecodeError,
+  Major,
+} from '@ratatosk/cbor'
 import { type Assets, blake2b256, type OutputReference } from '@ratatosk/ledger'
 import {
   bytesOf,
   constr,
+  constrOf,
   decodePlutusData,
   encodePlutusData,
   integerOf,
+  listOf,
   type PlutusData,
   PlutusDataError,
 } from '@ratatosk/ledger/plutus-data'
 import { Deposit, BridgeDatum as Kind, OutputDatum, Settlement, BridgeSpend as Spend } from '../layout.js'
-import { deletionProof } from './deletion-proof.js'
-import { reading, serialised } from './serialised.js'
+
+const hashLength = 32
 
 /**
  * The datum that an output of layer 2 gets: none, a Blake2b-256 hash (32 bytes), or inline. `data`: CBOR as
@@ -147,8 +158,6 @@ export const decodeBridgeDatum = (cbor: Uint8Array): BridgeDatum =>
     }
   })
 
-const hashLength = 32
-
 function addressOf(data: PlutusData): Uint8Array {
   if (data instanceof Uint8Array && (data.length === 29 || data.length === 57)) return data
   throw new PlutusDataError('address: 29 or 57 bytes are missing')
@@ -244,3 +253,179 @@ export const encodeSettle = (): Uint8Array => encodePlutusData(constr(0))
 
 /** The CBOR of the redeemer under which event tokens are minted and burned. */
 export const encodeEventAction = (): Uint8Array => encodePlutusData(constr(0))
+
+const levels = 4
+const childCount = 2 ** levels
+/** Constructor of a proof's step past a branch that has two or more other children. */
+const branchStep = 0
+
+/** The hash of a subtree of 2^level children of a branch that are not there. */
+export const emptySubtrees: readonly Uint8Array[] = Array.from({ length: levels }).reduce<Uint8Array[]>(
+  (hashes) => {
+    const below = hashes.at(-1)
+    return [...hashes, below ? blake2b256(concatBytes(below, below)) : new Uint8Array(hashLength)]
+  },
+  [],
+)
+
+const partAt = (hashes: Uint8Array, place: number): Uint8Array =>
+  hashes.subarray(place * hashLength, (place + 1) * hashLength)
+
+/** Whether two of a child's siblings, highest level first, have children. */
+const hasTwo = (siblings: Uint8Array): boolean =>
+  emptySubtrees.filter((empty, level) => !equalBytes(partAt(siblings, levels - 1 - level), empty)).length > 1
+
+/**
+ * The proof by which the bridge deletes a key: where the siblings of its last branch do not show that two
+ * children are left, it names another child whose siblings do.
+ *
+ * @param proof CBOR as `proofToCbor` of `@ratatosk/trie` writes it
+ * @param children of the last branch, 16 × 32 bytes
+ * @throws RangeError if they are needed and missing
+ * @throws {PlutusDataError} if the bytes are not a proof
+ */
+function deletionProof(proof: Uint8Array, children: Uint8Array | undefined): PlutusData {
+  const steps = listOf(decodePlutusData(proof), 'proof')
+  const last = steps.at(-1)
+  if (last === undefined) return steps
+  const { index, fields } = constrOf(last, 'step')
+  const [, siblings] = fields
+  if (index !== branchStep || !(siblings instanceof Uint8Array) || hasTwo(siblings)) return steps
+  if (children?.length !== childCount * hashLength)
+    throw new RangeError('The children of the last branch of the proof are missing')
+  return [...steps.slice(0, -1), constr(index, ...fields, otherChild(children))]
+}
+
+/** `[nibble, hash, siblings]` of a child whose siblings show two others: one of three children is such. */
+function otherChild(children: Uint8Array): PlutusData {
+  const subtrees = [children]
+  for (let level = 1; level < levels; level++) {
+    const below = subtrees[level - 1] ?? children
+    const pairs = Array.from({ length: below.length / (2 * hashLength) }, (_, place) =>
+      blake2b256(below.subarray(2 * place * hashLength, 2 * (place + 1) * hashLength)),
+    )
+    subtrees.push(concatBytes(...pairs))
+  }
+  for (let nibble = 0; nibble < childCount; nibble++) {
+    const child = partAt(children, nibble)
+    const siblings = concatBytes(
+      ...subtrees.map((hashes, level) => partAt(hashes, (nibble >> level) ^ 1)).reverse(),
+    )
+    if (child.some((byte) => byte !== 0) && hasTwo(siblings)) return [BigInt(nibble), child, siblings]
+  }
+  throw new RangeError('The branch has fewer than three children')
+}
+
+/** CBOR tags of the constructors 0 to 6, 7 to 127, and of the general form `[index, fields]`. */
+const compactTags = [
+  { first: 121, last: 127 },
+  { first: 1280, last: 1400 },
+] as const
+const generalTag = 102
+const generalTagIndex = 128n
+/** Initial bytes of bignums. */
+const positive = 0xc2
+const negative = 0xc3
+
+/**
+ * Any Plutus data as the builtin `serialiseData` writes it, so that hashes equal those that validators
+ * compute. It may be nested up to 1,024 levels of CBOR.
+ *
+ * @param cbor in any encoding that the ledger accepts
+ * @throws {PlutusDataError} if the bytes are not Plutus data
+ */
+export const serialised = (cbor: Uint8Array): Uint8Array =>
+  reading(() => {
+    // Checks the depth first, which limits the recursion below.
+    new CborReader(cbor).skip()
+    const reader = new CborReader(cbor)
+    const writer = new CborWriter(cbor.length + 64)
+    copy(reader, writer)
+    reader.assertEnd()
+    return writer.toBytes()
+  })
+
+/** @throws {PlutusDataError} instead of the reader's error */
+function reading<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+    throw new PlutusDataError(error.message, { cause: error })
+  }
+}
+
+function copy(reader: CborReader, writer: CborWriter): void {
+  switch (reader.peekMajor()) {
+    case Major.unsigned:
+    case Major.negative:
+      writer.int(reader.readInt())
+      return
+    case Major.bytes:
+      writer.boundedBytes(readChunks(reader))
+      return
+    case Major.array:
+      copyList(reader, writer)
+      return
+    case Major.map:
+      copyMap(reader, writer)
+      return
+    case Major.tag:
+      copyTagged(reader, writer)
+      return
+    default:
+      throw reader.unexpected('Plutus data')
+  }
+}
+
+function copyList(reader: CborReader, writer: CborWriter): void {
+  const count = reader.readArray()
+  if (!reader.hasNext(count, 0)) {
+    writer.array(0)
+    return
+  }
+  writer.indefiniteArray()
+  let copied = 0
+  do copy(reader, writer)
+  while (reader.hasNext(count, ++copied))
+  writer.break()
+}
+
+function copyMap(reader: CborReader, writer: CborWriter): void {
+  const count = reader.readMap()
+  const entries = new CborWriter()
+  let copied = 0
+  for (; reader.hasNext(count, copied); copied++) {
+    copy(reader, entries)
+    copy(reader, entries)
+  }
+  writer.map(copied).raw(entries.toBytes())
+}
+
+function copyTagged(reader: CborReader, writer: CborWriter): void {
+  const start = reader.position
+  const initial = reader.peek()
+  const tag = reader.readTag()
+  if (initial === positive || initial === negative) {
+    const magnitude = bigintOf(readChunks(reader))
+    writer.int(initial === positive ? magnitude : -1n - magnitude)
+  } else if (tag === generalTag) {
+    const arrayStart = reader.position
+    const count = reader.readArray()
+    const index = reader.readUint64()
+    if (index < generalTagIndex) writer.tag(index < 7n ? 121 + Number(index) : 1280 + Number(index) - 7)
+    else writer.tag(generalTag).array(2).uint(index)
+    copyList(reader, writer)
+    reader.leaveArray(count, 2, arrayStart)
+  } else if (compactTags.some(({ first, last }) => tag >= first && tag <= last)) {
+    writer.tag(tag)
+    copyList(reader, writer)
+  } else throw reader.error('CBOR_UNEXPECTED_TAG', `tag ${tag} in Plutus data`, start)
+}
+
+function readChunks(reader: CborReader): Uint8Array {
+  if (!reader.tryIndefinite(Major.bytes)) return reader.readBytes()
+  const chunks: Uint8Array[] = []
+  while (reader.hasNext(-1, chunks.length)) chunks.push(reader.readBytes())
+  return concatBytes(...chunks)
+}

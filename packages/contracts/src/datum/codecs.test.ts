@@ -1,14 +1,26 @@
 import { decodeHeader, encodeHeader, genesisHeaderHash, type Header, headerHash } from '@ratatosk/block'
 import { fromHex, toHex } from '@ratatosk/cbor'
-import { decodePlutusData, encodePlutusData, PlutusDataError } from '@ratatosk/ledger/plutus-data'
+import {
+  decodeAnyData,
+  decodePlutusData,
+  encodePlutusData,
+  PlutusDataError,
+} from '@ratatosk/ledger/plutus-data'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { isContractsError } from '../errors.js'
+import { drawing, encodedAnyhow } from '../test/fraud/draw.js'
+import { serialised } from './bridge.js'
 import {
   decodeRegistryAction,
   decodeRegistryDatum,
+  effectiveTime,
   encodeRegistryAction,
   encodeRegistryDatum,
+  endOfTurn,
+  operatorInTurn,
   type RegistryAction,
+  type RegistryDatum,
 } from './registry.js'
 import {
   blockTokenName,
@@ -23,7 +35,9 @@ import {
   encodeRootDatum,
   headerHashOfToken,
   type QueueAction,
+  type QueueOutput,
   rootTokenName,
+  surveyQueue,
 } from './state-queue.js'
 
 const filled = (length: number, byte: number) => new Uint8Array(length).fill(byte)
@@ -272,5 +286,167 @@ describe('decoding other encodings', () => {
       }),
       { numRuns: 2000 },
     )
+  })
+})
+
+const queue = filled(28, 10)
+
+describe('turns', () => {
+  const entry = (byte: number) => ({ vkey: filled(28, byte), bond: 1n, activeFrom: 0n })
+  const operators = [entry(1), entry(2), entry(3)]
+  const inTurn = (of: RegistryDatum['operators'], ...times: bigint[]) =>
+    times.map((time) => operatorInTurn({ operators: of, queue, running: true }, time, 60n)?.vkey[0])
+
+  it('follow the order of the registry', () => {
+    expect(inTurn(operators, 0n, 59n, 60n, 120n, 180n)).toEqual([1, 1, 2, 3, 1])
+    expect(inTurn([], 0n)).toEqual([undefined])
+  })
+
+  it('count an operator from the start of one turn to the start of another', () => {
+    const changing = [{ ...entry(1), activeFrom: 120n }, entry(2), { ...entry(3), activeUntil: 240n }]
+    // Turns 0 and 1 have operators 2 and 3; turns 2 and 3 all three; from turn 4 on 1 and 2.
+    expect(inTurn(changing, 0n, 60n, 120n, 180n, 240n, 300n)).toEqual([2, 3, 3, 1, 1, 2])
+  })
+
+  it('end where the next one begins', () => {
+    expect([0n, 59n, 60n].map((time) => endOfTurn(time, 60n))).toEqual([60n, 60n, 120n])
+  })
+
+  it('keep their operators until the turn after next when an operator comes or goes', () => {
+    expect(effectiveTime({ running: true }, 60n, 120n, 60n)).toBe(180n)
+    expect(effectiveTime({ running: true }, 60n, 121n, 60n)).toBe(240n)
+  })
+
+  it('change at once while there is no queue', () => {
+    expect(effectiveTime({ running: false }, 119n, 130n, 60n)).toBe(60n)
+  })
+})
+
+describe('survey queue', () => {
+  const rootName = rootTokenName('RATATOSK')
+  const state = {
+    headerHash: genesisHeaderHash(),
+    prevHeaderHash: genesisHeaderHash(),
+    utxoRoot: new Uint8Array(32),
+    startTime: 0n,
+    endTime: 0n,
+    blockVersion: 1n,
+  }
+
+  function headerAt(place: number): Header {
+    return {
+      prevUtxosRoot: new Uint8Array(32),
+      utxosRoot: new Uint8Array(32),
+      transactionsRoot: new Uint8Array(32),
+      depositsRoot: new Uint8Array(32),
+      withdrawalsRoot: new Uint8Array(32),
+      startTime: BigInt(place),
+      endTime: BigInt(place + 1),
+      prevHeaderHash: genesisHeaderHash(),
+      operatorVkey: new Uint8Array(28),
+      blockVersion: 1n,
+    }
+  }
+
+  const hashAt = (place: number) => headerHash(headerAt(place))
+  const linkTo = (place: number, length: number) => (place < length ? { link: hashAt(place) } : {})
+
+  /** A sound queue: the root, then the blocks in list order. */
+  const queueOf = (length: number): QueueOutput[] => [
+    { tokenName: rootName, datum: encodeRootDatum({ state, ...linkTo(0, length) }) },
+    ...Array.from({ length }, (_, place) => ({
+      tokenName: blockTokenName(hashAt(place)),
+      datum: encodeBlockDatum({ header: headerAt(place), ...linkTo(place + 1, length) }),
+    })),
+  ]
+
+  describe('surveyQueue', () => {
+    it.each([0, 1, 5])('follows the links of %s blocks, for outputs in any order', (length) => {
+      const outputs = queueOf(length)
+      for (const given of [outputs, outputs.toReversed()]) {
+        const { roots, blocks, strays, fault } = surveyQueue(given, rootName)
+        expect(fault).toBeUndefined()
+        expect(strays).toEqual([])
+        expect(roots).toEqual([{ output: outputs[0], datum: expect.objectContaining({ state }) }])
+        expect(blocks.map(({ output }) => output)).toEqual(outputs.slice(1))
+        expect(blocks.map(({ datum }) => datum.header)).toEqual(blocks.map((_, place) => headerAt(place)))
+        expect(blocks.map((block) => block.headerHash)).toEqual(blocks.map((_, place) => hashAt(place)))
+      }
+    })
+
+    const [root, first, second, third] = queueOf(3) as [QueueOutput, QueueOutput, QueueOutput, QueueOutput]
+    const copy = { ...first }
+    const loop = { ...third, datum: first.datum }
+    const unnamed = { ...first, tokenName: Uint8Array.of(1) }
+
+    it.each([
+      ['no root', [first, second, third], [], [first, second, third], '0 roots instead of 1'],
+      ['two roots', [root, root, first], [], [first], '2 roots instead of 1'],
+      ['a missing block', [root, first, third], [first], [third], 'linked to but missing'],
+      ['a loop', [root, first, second, loop], [first, second, loop], [], 'linked to but missing'],
+      ['a block of another queue', [...queueOf(0), first], [], [first], 'no link leads to 1 of the blocks'],
+      ['a block twice', [root, first, copy, second, third], [first, second, third], [copy], 'exists twice'],
+      [
+        'a token with an unknown name',
+        [...queueOf(0), unnamed],
+        [],
+        [unnamed],
+        'neither the root nor a block',
+      ],
+    ])('reports %s as CONTRACTS_BROKEN_QUEUE', (_, outputs, blocks, strays, message) => {
+      const survey = surveyQueue<QueueOutput>(outputs, rootName)
+      expect(survey.blocks.map(({ output }) => output)).toEqual(blocks)
+      expect(survey.strays).toEqual(strays)
+      expect(isContractsError(survey.fault)).toBe(true)
+      expect(survey.fault).toMatchObject({
+        code: 'CONTRACTS_BROKEN_QUEUE',
+        message: expect.stringContaining(message),
+      })
+    })
+
+    it.each([
+      ['a block with the datum of a root', [...queueOf(0), { ...first, datum: root.datum }]],
+      ['a block without a datum', [...queueOf(0), { tokenName: first.tokenName }]],
+      ['a root without a datum', [{ tokenName: rootName }]],
+    ])('reports %s as PLUTUS_DATA_MALFORMED', (_, outputs: readonly QueueOutput[]) => {
+      const { blocks, strays, fault } = surveyQueue(outputs, rootName)
+      expect(blocks).toEqual([])
+      expect(strays).toEqual([outputs.at(-1)])
+      expect(fault).toMatchObject({ code: 'PLUTUS_DATA_MALFORMED' })
+    })
+  })
+})
+
+describe('datums in every encoding', () => {
+  const encodings = Number(process.env.RATATOSK_ENCODINGS ?? 200)
+  const link = new Uint8Array(28).fill(7)
+  const state = {
+    headerHash: link,
+    prevHeaderHash: new Uint8Array(28),
+    utxoRoot: new Uint8Array(32).fill(8),
+    startTime: 0n,
+    endTime: 2n ** 40n,
+    blockVersion: 1n,
+  }
+  const operators = [
+    { vkey: link, bond: 500_000_000n, activeFrom: 0n },
+    { vkey: link, bond: 2n ** 70n, activeFrom: 24n, activeUntil: 2n ** 64n },
+  ]
+
+  // The scripts take each of these datums by its data, which `serialised` writes.
+  it.each([
+    ['a root', { state, link }, encodeRootDatum, decodeRootDatum],
+    ['an empty root', { state }, encodeRootDatum, decodeRootDatum],
+    ['a block', { header, link }, encodeBlockDatum, decodeBlockDatum],
+    ['the last block', { header }, encodeBlockDatum, decodeBlockDatum],
+    ['a registry', { operators, queue: link, running: true }, encodeRegistryDatum, decodeRegistryDatum],
+  ])(`reads %s in each of ${encodings} encodings`, (_what, datum, encode, decode) => {
+    const draw = drawing(1)
+    const canonical = encode(datum as never)
+    for (let i = 0; i < encodings; i++) {
+      const cbor = encodedAnyhow(decodeAnyData(canonical), draw)
+      expect(serialised(cbor), toHex(cbor)).toEqual(canonical)
+      expect(decode(cbor), toHex(cbor)).toEqual(datum)
+    }
   })
 })

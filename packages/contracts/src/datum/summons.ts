@@ -8,7 +8,7 @@ import {
   integerOf,
   PlutusDataError,
 } from '@ratatosk/ledger/plutus-data'
-import { Question as Field, QuestionKind } from '../summons-layout.js'
+import { Question as Field, QuestionKind } from '../layout.js'
 
 /** A question about what a header commits to: the datum of the output that holds its token. */
 export interface SummonsQuestion {

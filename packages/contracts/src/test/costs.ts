@@ -1,22 +1,19 @@
-import { encodeWitnessFraudProof, type WitnessFraudProof } from '@ratatosk/fraud'
 import { blake2b256, decodeTransaction, decodeTransactionOutput, minimumLovelace } from '@ratatosk/ledger'
+import { encodeWitnessFraudProof, type WitnessFraudProof } from '@ratatosk/protocol/fraud'
 import { createMemoryStore, createTrie } from '@ratatosk/trie'
-import type { ProvableRules } from '../fraud/rules.js'
 import {
   languageParameters,
   ledgerFraudScript,
+  type ProvableRules,
   transactionFraudScript,
   witnessFraudScript,
-} from '../fraud/scripts.js'
-import { applyParameters, type PlutusScript } from '../script/apply.js'
-import { bridgeTransactions } from './bridge/costs.js'
-import { complete } from './complete.js'
-import { engines, parameters } from './evaluate.js'
-import { blockOf, outputRecord, payment, second } from './fraud/blocks.js'
-import { fillers, measuredSizes } from './fraud/fillers.js'
+} from '../fraud-scripts.js'
+import { applyParameters, type PlutusScript } from '../scripts.js'
+import { bridgeTransactions } from './bridge/scenarios.js'
+import { complete, engines, parameters } from './evaluate.js'
+import { blockOf, fillers, measuredSizes, outputRecord, payment, second } from './fraud/blocks.js'
 import { proveManyLies } from './fraud/ledger/costs.js'
-import { measureProof, type ProvenLie } from './fraud/measure-proof.js'
-import { scriptOf } from './fraud/minting.js'
+import { measureProof, mintingOf, type ProvenLie, scriptOf } from './fraud/minting.js'
 import { proveTransactionLies } from './fraud/transaction/costs.js'
 import {
   multisig,
@@ -34,28 +31,30 @@ import {
   datumB,
   erin,
   everything,
+  hashOf,
   locker,
   minter,
   referenced,
   vault,
+  witnessed,
 } from './fraud/witness/story.js'
-import { hashOf, witnessed } from './fraud/witness/witnessed.js'
 import { worstRows } from './fraud/worst/measure.js'
 import { instrumentedBuild } from './instrumented-build.js'
 import { checkOnChain } from './mpf/proofs.js'
+import * as removals from './queue/removals.js'
 import {
   burnedBlocks,
   commitBesideFullRegistry,
   deinitManyBlocks,
+  removeByHeldVerdict,
+  removeByProof,
   slashInFullRegistry,
-} from './queue/full-registry.js'
-import * as removals from './queue/removals.js'
+} from './queue/removals.js'
 import * as queue from './queue/scenarios.js'
 import * as registry from './registry/scenarios.js'
 import { summonsTransactions } from './summons/costs.js'
 import { encodeOutput, type TestTransaction } from './transaction.js'
-import { priceOf, referenceFee, removalByProof, verdictRows } from './verdict-costs.js'
-import { createWorld, operator, wallet } from './world.js'
+import { ada, bond, createWorld, operator, type World, wallet } from './world.js'
 
 const { cek } = engines
 const world = createWorld()
@@ -111,7 +110,7 @@ const limits = {
 
 const share = (part: bigint, whole: bigint) => `${(Number((part * 10_000n) / whole) / 100).toFixed(2)} %`
 const grouped = (value: bigint | number) => value.toLocaleString('en-US')
-const ada = (lovelace: bigint) => (Number(lovelace) / 1e6).toFixed(6)
+const inAda = (lovelace: bigint) => (Number(lovelace) / 1e6).toFixed(6)
 
 const row = (...cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`
 
@@ -120,8 +119,8 @@ function scriptRow(title: string, script: PlutusScript): string {
   return row(
     title,
     grouped(script.bytes.length),
-    ada(referenceFee([script])),
-    ada(minimumLovelace(output, parameters)),
+    inAda(referenceFee([script])),
+    inAda(minimumLovelace(output, parameters)),
   )
 }
 
@@ -154,8 +153,8 @@ export function costTables(): string {
       share(units.memory, limits.memory),
       grouped(bytes.length),
       share(BigInt(bytes.length), limits.size),
-      ada(priceOf(units)),
-      ada(fee),
+      inAda(priceOf(units)),
+      inAda(fee),
     )
   })
   return [
@@ -221,7 +220,7 @@ export function costTables(): string {
         row(what, ...[memory, maps, condition, rest].map((part) => share(part, limits.memory))),
     ),
     '',
-    ...verdictRows(world, proofs, row, ada),
+    ...verdictRows(world, proofs),
   ].join('\n')
 }
 
@@ -267,7 +266,7 @@ function proofRows(): string[] {
       share(units.steps, limits.steps),
       grouped(units.memory),
       share(units.memory, limits.memory),
-      ada(priceOf(units)),
+      inAda(priceOf(units)),
     )
   })
 }
@@ -379,4 +378,86 @@ function proveManyWitnessLies(): ProvenLie[] {
     script,
     redeemer: encodeWitnessFraudProof(header, proof),
   }))
+}
+
+const feeOf = (transaction: TestTransaction): bigint => complete(transaction, engines.cek).fee
+
+function removalByProof({ header, script, redeemer, parts = [] }: ProvenLie): TestTransaction {
+  const provable = createWorld({ verdictPolicies: [script.hash] })
+  const removal = removeByProof(provable, { header, redeemer, policy: { script } })
+  const holders = parts.map(({ name }, index) => ({
+    id: 100 + index,
+    output: wallet(ada(2), [{ policy: script.hash, name, quantity: 1n }]),
+  }))
+  return { ...removal, referenceInputs: [...holders, ...removal.referenceInputs] }
+}
+
+/** The price of execution units in lovelace, rounded up once. */
+function priceOf({ memory, steps }: { memory: bigint; steps: bigint }): bigint {
+  const { memory: perMemory, steps: perStep } = parameters.executionPrices
+  const numerator =
+    memory * perMemory.numerator * perStep.denominator + steps * perStep.numerator * perMemory.denominator
+  const denominator = perMemory.denominator * perStep.denominator
+  return (numerator + denominator - 1n) / denominator
+}
+
+/** The cost of the scripts that a transaction refers to, in lovelace. */
+function referenceFee(scripts: readonly PlutusScript[]): bigint {
+  const size = scripts.reduce((sum, { bytes }) => sum + bytes.length, 0)
+  const { numerator, denominator } = parameters.referenceScriptCostPerByte
+  return (BigInt(size) * numerator) / denominator
+}
+
+/** The cost of the greatest transaction besides its scripts. */
+const sizeFee = parameters.minFeeB + parameters.minFeeA * BigInt(parameters.maxTransactionSize)
+
+/** The costs of verdicts for their prover, in Markdown. */
+function verdictRows(world: World, proofs: readonly ProvenLie[]): string[] {
+  const ofSummons = new Map(summonsTransactions(world))
+  const feeOfSummons = (what: string): bigint => {
+    const transaction = ofSummons.get(what)
+    if (transaction === undefined) throw new RangeError(`There is no transaction: ${what}`)
+    return feeOf(transaction)
+  }
+  const ending = feeOfSummons('end a question with a verdict') + feeOf(removeByHeldVerdict(world))
+  const unanswered = (what: string) =>
+    [
+      `\`unanswered\`, ${what}`,
+      'question, verdict, removal',
+      feeOfSummons(`ask for ${what}`) + ending,
+    ] as const
+  const deep = 'a subtree below 12 branches'
+  const scripts = proofs.map(({ script }) => script)
+  const largest = scripts.reduce((one, other) => (one.bytes.length > other.bytes.length ? one : other))
+  const most =
+    sizeFee +
+    priceOf(parameters.maxTransactionExecutionUnits) +
+    referenceFee([world.queue.script, world.registry.script, largest])
+  const rows: readonly (readonly [string, string, bigint])[] = [
+    ...proofs.map((proof) => {
+      const { what, script, parts = [] } = proof
+      const shown = parts.reduce((sum, part) => sum + feeOf(mintingOf({ script, ...part })), 0n)
+      const stages = parts.length > 0 ? 'token, removal' : 'removal'
+      return [what, stages, shown + feeOf(removalByProof(proof))] as const
+    }),
+    unanswered('a chunk'),
+    unanswered(deep),
+    ['the greatest transaction of layer 1', 'removal', most],
+    ['besides, for each part of a proof that the removal has no room for: at most', 'datum', sizeFee],
+    [
+      'besides, for each question that is answered: at most, and the reward',
+      'question',
+      feeOfSummons(`ask for ${deep}`),
+    ],
+  ]
+  const ofBond = (fees: bigint) => `${((100 * Number(fees)) / Number(bond)).toFixed(2)} %`
+  return [
+    '## Verdicts',
+    '',
+    `The fees of all transactions of a verdict, and their share of a bond of ${Number(bond) / 1e6} ada.`,
+    '',
+    row('verdict', 'transactions', 'fees in ada', 'of the bond'),
+    '| --- | --- | ---: | ---: |',
+    ...rows.map(([what, stages, fees]) => row(what, stages, inAda(fees), ofBond(fees))),
+  ]
 }

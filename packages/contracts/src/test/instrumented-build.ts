@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { fromHex, toHex } from '@ratatosk/cbor'
-import type { ValidatorTitle } from '../script/apply.js'
-import { type Compiled, compileInstrumented } from '../validators/compile.js'
+import type { ValidatorTitle } from '../scripts.js'
+import { type Compiled, compileInstrumented } from '../validators/blueprint.js'
 import { isSecondOpinion } from './evaluate.js'
 
 const repository = new URL('../../../../', import.meta.url)

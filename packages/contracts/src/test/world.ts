@@ -1,12 +1,31 @@
-import { CborWriter, compareBytes } from '@ratatosk/cbor'
+import { readFileSync } from 'node:fs'
+import { encodeHeader, type Header, headerHash } from '@ratatosk/block'
+import { CborWriter, compareBytes, fromHex } from '@ratatosk/cbor'
 import { blake2b224, type Credential, keyAddress, scriptAddress, scriptHash } from '@ratatosk/ledger'
 import { constr, type PlutusData } from '@ratatosk/ledger/plutus-data'
 import { registryTokenName } from '../datum/registry.js'
 import { rootTokenName } from '../datum/state-queue.js'
-import { applyParameters, compiledCode, type PlutusScript, type ValidatorTitle } from '../script/apply.js'
-import { testKey } from './keys.js'
-import type { TestInput, TestOutput, TestTransaction, Token } from './transaction.js'
-import { verdict } from './verdict.js'
+import { applyParameters, compiledCode, type PlutusScript, type ValidatorTitle } from '../scripts.js'
+import { type TestInput, type TestOutput, type TestTransaction, type Token, testKey } from './transaction.js'
+
+/** The policy of `verdict-policy.ts`, compiled by `scripts/write-verdict.mjs`, for other packages too. */
+const verdictFile = new URL('../../src/test/verdict.json', import.meta.url)
+
+export const verdict: { readonly script: PlutusScript; readonly hash: Uint8Array } = (() => {
+  const { program }: { program: string } = JSON.parse(readFileSync(verdictFile, 'utf8'))
+  const flat = fromHex(program)
+  const code = new CborWriter(flat.length + 5).bytes(flat).toBytes()
+  const hash = scriptHash('PlutusV3', code)
+  return { script: { language: 'PlutusV3', bytes: code, hash }, hash }
+})()
+
+export const verdictToken = (header: Header, policy = verdict.hash, quantity = 1n): Token => ({
+  policy,
+  name: headerHash(header),
+  quantity,
+})
+
+export const convicting = (header: Header) => ({ policy: verdict.hash, redeemer: encodeHeader(header) })
 
 export const administrator = testKey('administrator')
 export const operator = testKey('operator')
@@ -207,4 +226,29 @@ export const changeInput = (
   inputs: transaction.inputs.map((input) =>
     input.id === id ? { ...input, output: { ...input.output, ...change } } : input,
   ),
+})
+
+/** A native script that asks for two of three signatures. */
+export const multisig = (() => {
+  const writer = new CborWriter().array(3).uint(3).uint(2).array(3)
+  for (const { hash } of [administrator, operator, otherOperator]) writer.array(2).uint(0).bytes(hash)
+  const bytes = writer.toBytes()
+  return { bytes, hash: scriptHash('native', bytes) }
+})()
+
+/** The input that shows the authority of the script; it sorts behind all others. */
+export const multisigInput = 60
+
+/** The same transaction, authorised by the native script instead of the administrator's key. */
+export const byMultisig = (transaction: TestTransaction): TestTransaction => ({
+  ...transaction,
+  inputs: [
+    ...transaction.inputs,
+    {
+      id: multisigInput,
+      output: { address: Uint8Array.of(0x70, ...multisig.hash), lovelace: ada(5) },
+    },
+  ],
+  signatories: transaction.signatories.filter((hash) => hash !== administrator.hash),
+  nativeScripts: [multisig.bytes],
 })

@@ -1,12 +1,172 @@
+import { compile, type PType, type Term } from '@harmoniclabs/plu-ts'
 import { CborWriter, toHex } from '@ratatosk/cbor'
 import { scriptHash } from '@ratatosk/ledger'
-import { type Compiled, compileValidator } from './compile.js'
-import { bridgeDefinitions } from './definitions/bridge.js'
+import type { ValidatorTitle } from '../scripts.js'
+import { bridge } from './bridge/bridge.js'
+import { events } from './bridge/events.js'
+import { createInstrumentedRuleBook, createRuleBook, type RuleBook } from './core/rules.js'
+import * as p from './core/term.js'
+import {
+  bridgeDefinitions,
+  queueDefinitions,
+  reference,
+  registryDefinitions,
+  summonsDefinitions,
+} from './definitions/contracts.js'
 import { fraudProofDefinitions } from './definitions/fraud-proofs.js'
-import { queueDefinitions } from './definitions/queue.js'
-import { reference } from './definitions/reference.js'
-import { registryDefinitions } from './definitions/registry.js'
-import { summonsDefinitions } from './definitions/summons.js'
+import { readingCheck } from './fraud/cbor/references.js'
+import { ledgerFrauds } from './fraud/ledger/frauds.js'
+import { fraudPolicy } from './fraud/policy.js'
+import { transactionFrauds, transactionFraudsOfVersion11 } from './fraud/transaction/frauds.js'
+import type { RuleParameters } from './fraud/transaction/opening.js'
+import { type LanguageViews, witnessFrauds } from './fraud/witness/frauds.js'
+import { proofCheck } from './mpf/proof.js'
+import { stateQueue } from './queue/state-queue.js'
+import { operatorRegistry } from './registry/registry.js'
+import { summons } from './summons/summons.js'
+
+/** Proves that a block does to outputs what no valid block does. Without parameters. */
+const ledgerFraud = (book: RuleBook, context: p.Data): p.Unit => fraudPolicy(book, ledgerFrauds, context)
+
+/** Proves that a transaction breaks a rule of its own. The parameters are the rules of the layer 2. */
+const transactionFraud = (book: RuleBook, parameters: RuleParameters, context: p.Data): p.Unit =>
+  fraudPolicy(book, transactionFrauds(parameters), context)
+
+/** The same for ledger version 11. */
+const transactionFraudOfVersion11 = (book: RuleBook, parameters: RuleParameters, context: p.Data): p.Unit =>
+  fraudPolicy(book, transactionFraudsOfVersion11(parameters), context)
+
+/**
+ * Proves that a transaction lacks a signature, script, redeemer or datum, or has a wrong one. `views`: the
+ * cost models by which the layer 2 judges its transactions.
+ */
+const witnessFraud = (book: RuleBook, views: LanguageViews, context: p.Data): p.Unit =>
+  fraudPolicy(book, witnessFrauds(views), context)
+
+/** A compiled validator, not yet applied to its parameters. */
+export interface Compiled {
+  readonly program: Uint8Array
+  readonly rules: readonly string[]
+}
+
+const plutusV3 = [1, 1, 0] as const
+
+const transactionParameters = [
+  'slotZeroTime',
+  'slotLength',
+  'networkId',
+  'minFeeA',
+  'minFeeB',
+  'memoryPrice',
+  'stepPrice',
+  'unitPriceDenominator',
+  'scriptPrice',
+  'scriptPriceDenominator',
+  'coinsPerUtxoByte',
+] as const
+
+const terms: { readonly [title in ValidatorTitle]: (book: RuleBook) => Term<PType> } = {
+  state_queue: (book) =>
+    withParameters(
+      [
+        'rootName',
+        'administrator',
+        'maturityWindow',
+        'registryPolicy',
+        'turnLength',
+        'takeOverAfter',
+        'blockVersion',
+        'verdictPolicies',
+        'bridge',
+      ],
+      (parameters) => p.lambda((context: p.Data) => stateQueue(book, parameters, context)),
+    ),
+  operator_registry: (book) =>
+    withParameters(
+      [
+        'tokenName',
+        'rootName',
+        'administrator',
+        'deploymentOutput',
+        'permissioned',
+        'bond',
+        'turnLength',
+        'releaseDelay',
+        'maxOperators',
+        'slashPenalty',
+      ],
+      (parameters) => p.lambda((context: p.Data) => operatorRegistry(book, parameters, context)),
+    ),
+  ledger_fraud: (book) => p.lambda((context: p.Data) => ledgerFraud(book, context)),
+  transaction_fraud: (book) =>
+    withParameters(transactionParameters, (parameters) =>
+      p.lambda((context: p.Data) => transactionFraud(book, parameters, context)),
+    ),
+  transaction_fraud_11: (book) =>
+    withParameters(transactionParameters, (parameters) =>
+      p.lambda((context: p.Data) => transactionFraudOfVersion11(book, parameters, context)),
+    ),
+  witness_fraud: (book) =>
+    withParameters(['plutusV1', 'plutusV2', 'plutusV3'], ({ plutusV1, plutusV2, plutusV3 }) =>
+      p.lambda((context: p.Data) => witnessFraud(book, [plutusV2, plutusV3, plutusV1], context)),
+    ),
+  summons: (book) =>
+    withParameters(['bond', 'reward', 'byteReward', 'period', 'maturityWindow'], (parameters) =>
+      p.lambda((context: p.Data) => summons(book, parameters, context)),
+    ),
+  bridge: (book) =>
+    withParameters(['registryPolicy', 'rootName', 'bridged', 'reserveMin', 'payoutFee'], (parameters) =>
+      p.lambda((context: p.Data) => bridge(book, parameters, context)),
+    ),
+  events: (book) =>
+    withParameters(['bridge', 'eventWait', 'networkId', 'bridged'], (parameters) =>
+      p.lambda((context: p.Data) => events(book, parameters, context)),
+    ),
+}
+
+function withParameters<Name extends string>(
+  names: readonly Name[],
+  body: (parameters: { readonly [name in Name]: p.Data }) => Term<PType>,
+): Term<PType> {
+  const take = (taken: Partial<Record<Name, p.Data>>, rest: readonly Name[]): Term<PType> => {
+    const [name, ...others] = rest
+    if (name === undefined) return body(taken as Record<Name, p.Data>)
+    return p.lambda((value: p.Data) => take({ ...taken, [name]: value }, others))
+  }
+  return take({}, names)
+}
+
+function compileValidator(title: ValidatorTitle): Compiled {
+  const book = createRuleBook()
+  const program = compile(p.linked(terms[title](book)), plutusV3)
+  return { program, rules: [...book.names] }
+}
+
+/**
+ * Compiles a validator for tests, with the place of a rule to skip as an additional first parameter, and with
+ * traces that name the rules: see {@link createInstrumentedRuleBook}.
+ */
+export function compileInstrumented(title: ValidatorTitle): Compiled {
+  const names = new Set<string>()
+  const term = p.lambda((skipped: p.Data) => {
+    const book = createInstrumentedRuleBook(p.unIData(skipped), names)
+    return terms[title](book)
+  })
+  const program = compile(p.linked(term), plutusV3)
+  return { program, rules: [...names] }
+}
+
+/** Compiles the validator of trie proofs, which has no parameters. */
+export const compileProofCheck = (): Compiled => compileCheck(proofCheck)
+
+/** Compiles the validator that reads transaction bodies, which has no parameters. */
+export const compileReadingCheck = (): Compiled => compileCheck(readingCheck)
+
+function compileCheck(check: (book: RuleBook, context: p.Data) => p.Unit): Compiled {
+  const book = createRuleBook()
+  const program = compile(p.linked(p.lambda((context: p.Data) => check(book, context))), plutusV3)
+  return { program, rules: [...book.names] }
+}
 
 /** The CIP-57 blueprint of all scripts, as `plutus.json` has it. */
 export function blueprint(): object {

@@ -2,17 +2,20 @@ import { decodeTransaction, validate } from '@ratatosk/ledger'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { afterAll, describe, expect, it } from 'vitest'
 import * as bridge from '../test/bridge/scenarios.js'
-import { complete } from '../test/complete.js'
-import { engines, layer1Parameters as parameters, testedEngines, zeroTime } from '../test/evaluate.js'
-import type { TestKey } from '../test/keys.js'
-import { byMultisig, multisig } from '../test/multisig.js'
+import {
+  complete,
+  engines,
+  layer1Parameters as parameters,
+  testedEngines,
+  zeroTime,
+} from '../test/evaluate.js'
 import * as removals from '../test/queue/removals.js'
 import * as queue from '../test/queue/scenarios.js'
 import * as registry from '../test/registry/scenarios.js'
-import { removeByExpiry } from '../test/summons/removal.js'
+import { removeByExpiry } from '../test/summons/costs.js'
 import { scenarios } from '../test/summons/scenarios.js'
-import type { TestTransaction } from '../test/transaction.js'
-import { administrator, createWorld, type World } from '../test/world.js'
+import type { TestKey, TestTransaction } from '../test/transaction.js'
+import { administrator, byMultisig, createWorld, multisig, type World } from '../test/world.js'
 
 const world = createWorld()
 const evaluator = createEvaluator({ threads: 1 })

@@ -3,8 +3,7 @@ import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat } from 'node:f
 import { dirname, join, relative } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Programs } from './programs.js'
-import { isRoot, start, type Way } from './ways.js'
+import { isRoot, type Programs, start, type Way } from './programs.js'
 
 /** Only its owner may read it. PostgreSQL demands this. */
 const ownerOnly = 0o700

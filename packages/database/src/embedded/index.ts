@@ -1,15 +1,12 @@
 import { mkdir, readdir, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
-import { codeOf } from '../driver-errors.js'
-import { DatabaseError } from '../errors.js'
+import { codeOf, DatabaseError } from '../errors.js'
 import { createCluster, letPass, ownCluster } from './cluster.js'
-import { findPrograms, type Programs } from './programs.js'
+import { findPrograms, findWay, type Programs, type Way } from './programs.js'
 import { type EmbeddedLog, startServer } from './server.js'
-import { findWay, type Way } from './ways.js'
 
-export { endLeftOver } from './left-over.js'
-export type { EmbeddedLog } from './server.js'
+export { type EmbeddedLog, endLeftOver } from './server.js'
 
 /** A database that belongs to this process. */
 export interface EmbeddedDatabase {

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { garbage } from '@ratatosk/chain-apis'
 import { ignoreAnswers } from '@ratatosk/test-kit/answers-hook'
+import { aliceGenesis, payment } from '@ratatosk/test-kit/ledger-apis'
 import { type Test, test } from 'tap'
 import { WebSocket } from 'ws'
 import type { FaultKind } from '../faults.js'
-import { aliceGenesis, payment } from '../test/scenes.js'
-import { serveDevnet } from '../test/served-devnet.js'
+import { serveDevnet } from '../test/scenes.js'
 
 // One fault is an answer that is no JSON.
 ignoreAnswers('/blockfrost/api/v0/blocks/latest')

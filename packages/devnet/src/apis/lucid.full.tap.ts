@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
 import type { LucidEvolution, Provider, SpendingValidator } from '@lucid-evolution/lucid'
 import { toHex } from '@ratatosk/cbor'
+import { failing, succeeding } from '@ratatosk/test-kit/ledger-apis'
 import { type Test, test } from 'tap'
-import { testWallets } from '../genesis/wallets.js'
-import { failing, succeeding } from '../test/scenes.js'
-import { type ServedDevnet, serveDevnet } from '../test/served-devnet.js'
+import { testWallets } from '../genesis.js'
+import { type ServedDevnet, serveDevnet } from '../test/scenes.js'
 
 // Loaded as CommonJS: the ES modules of its libsodium lack a file.
 const {

@@ -1,7 +1,7 @@
 import { peerCases } from '@ratatosk/test-kit'
+import { payment } from '@ratatosk/test-kit/ledger-apis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openPeersScene } from '../test/peers-scene.js'
-import { payment } from '../test/scenes.js'
+import { openPeersScene } from '../test/scenes.js'
 
 interface Reported {
   readonly id: string

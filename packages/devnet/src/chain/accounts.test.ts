@@ -1,8 +1,7 @@
+import { alice, aliceGenesis, bob, type Draft, draft, first } from '@ratatosk/test-kit/ledger-apis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createDevnet } from '../create-devnet.js'
-import { createMemoryStore } from '../store/memory-store.js'
-import { type Draft, draft } from '../test/draft.js'
-import { alice, aliceGenesis, bob, first } from '../test/scenes.js'
+import { createMemoryStore } from '../store/store.js'
 import type { Devnet } from '../types.js'
 
 const deposit = 2_000_000n

@@ -41,7 +41,15 @@ import type { Devnet } from '../types.js'
 /** Outputs that are converted for a response at a time. */
 const pageLength = 128
 
-/** A devnet as the APIs of `@ratatosk/chain-apis` see it. */
+/**
+ * A devnet as the APIs of `@ratatosk/chain-apis` see it: for `apis` with other options than `devnetApis`
+ * gives it. Its owner closes the devnet, after the server.
+ *
+ * @example
+ * ```ts
+ * await server.register(apis, { chain: chainViewOf(devnet), maxOutputs: 100 })
+ * ```
+ */
 export function chainViewOf(devnet: Devnet): ChainView {
   const { parameters, slots, networkMagic, networkId, genesisHash, maxBlockSize, securityParameter } = devnet
   return {

@@ -1,7 +1,15 @@
 import { fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
+import { faultOfNames } from '@ratatosk/chain-apis'
+import { errorHandler, openScope, refuseForeignPages } from '@ratatosk/http'
 import { encodeUtxo, isAddressError } from '@ratatosk/ledger'
-import type { FastifyInstance, preValidationHookHandler } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyRequest,
+  preValidationHookHandler,
+  RouteShorthandOptions,
+} from 'fastify'
 import type { ChainOutput, ChainTip } from '../chain/types.js'
+import { isDevnetError } from '../errors.js'
 import {
   faultKinds,
   faultOperations,
@@ -10,9 +18,63 @@ import {
   type InjectedFault,
   maxDelayMs,
 } from '../faults.js'
-import { testWallets } from '../genesis/wallets.js'
-import { unknownOf } from '../options.js'
-import { type ControlOptions, guardControls } from './control-guards.js'
+import { testWallets } from '../genesis.js'
+import type { Devnet } from '../types.js'
+
+/** Which devnet is controlled, and by whom. */
+export interface ControlOptions {
+  /** The devnet at the time of a request. A `DevnetError` that it throws is answered 409. */
+  readonly devnet: () => Devnet
+  /** The sequencer that commits to the devnet, if it may be stopped. It runs at first. */
+  readonly sequencer?: {
+    start(): Promise<void>
+    /** Resolves when it has stopped; {@link start} starts it again. */
+    close(): Promise<void>
+  }
+  /**
+   * Host names or IP addresses, without port, by which clients may address the server, beside loopback; if
+   * `route` has no hooks.
+   */
+  readonly allowedHosts?: readonly string[]
+  /** Hooks and config of every route. */
+  readonly route?: Pick<RouteShorthandOptions, 'onRequest' | 'config'>
+}
+
+/**
+ * Error bodies of the control routes. Routes without own hooks get the guards of a node: a web page that the
+ * developer happens to open must not change the chain.
+ */
+export function guardControls(
+  fastify: FastifyInstance,
+  { route, allowedHosts }: Pick<ControlOptions, 'route' | 'allowedHosts'>,
+): void {
+  openScope(fastify, '@ratatosk/devnet', {}, {})
+  fastify.setErrorHandler((error, request, reply) =>
+    isDevnetError(error)
+      ? reply.code(409).send({ error: error.message, code: error.code })
+      : errorHandler(error, request, reply),
+  )
+  if (route?.onRequest === undefined) fastify.addHook('onRequest', refuseForeignPages(allowedHosts))
+}
+
+/** Answers 400 before Fastify's validator, which removes what does not exist. */
+const checked =
+  (reasonOf: (request: FastifyRequest) => string | undefined): preValidationHookHandler =>
+  (request, reply, done) => {
+    const error = reasonOf(request)
+    if (error === undefined) done()
+    else reply.code(400).send({ error })
+  }
+
+const fieldsOf = (value: unknown): object => (typeof value === 'object' ? value : undefined) ?? {}
+
+/** Refuses other fields of a body than these. */
+export const onlyFields = (...names: readonly string[]) =>
+  checked(({ body }) => faultOfNames('Invalid body', 'field', names, fieldsOf(body)))
+
+/** Refuses other parameters of a query than these. */
+const onlyParameters = (...names: readonly string[]) =>
+  checked(({ query }) => faultOfNames('Invalid query', 'parameter', names, fieldsOf(query)))
 
 const count = { type: 'integer', minimum: 1, maximum: 10_000 } as const
 
@@ -104,22 +166,6 @@ interface RollBackBody {
   readonly resubmit?: boolean
 }
 
-/** Refuses a body before Fastify's validator, which removes fields that do not exist. */
-const checked =
-  (reasonOf: (body: unknown) => string | undefined): preValidationHookHandler =>
-  (request, reply, done) => {
-    const reason = reasonOf(request.body)
-    if (reason === undefined) done()
-    else reply.code(400).send({ error: `Invalid body: ${reason}` })
-  }
-
-/** Refuses other fields than these. */
-const only = (...names: readonly string[]) =>
-  checked((body) => {
-    const unknown = typeof body === 'object' && body !== null ? unknownOf(body, names) : undefined
-    return unknown && `there is no field ${unknown}; its fields are ${names.join(', ')}`
-  })
-
 /** Controls that a real layer 1 lacks: blocks on demand, roll-backs, faults, and the end of the sequencer. */
 export async function controlApi(fastify: FastifyInstance, options: ControlOptions): Promise<void> {
   const { devnet: open, sequencer, route = {} } = options
@@ -149,7 +195,11 @@ export async function controlApi(fastify: FastifyInstance, options: ControlOptio
 
   fastify.get<{ Querystring: { address: string } }>(
     '/outputs',
-    { ...route, schema: { querystring: outputsQuery, response: { 200: outputsSchema } } },
+    {
+      ...route,
+      preValidation: onlyParameters('address'),
+      schema: { querystring: outputsQuery, response: { 200: outputsSchema } },
+    },
     async ({ query: { address } }, reply) => {
       try {
         return open().utxos({ address }).slice(0, mostOutputs).map(pairOf)
@@ -165,7 +215,7 @@ export async function controlApi(fastify: FastifyInstance, options: ControlOptio
     '/blocks',
     {
       ...route,
-      preValidation: only('count'),
+      preValidation: onlyFields('count'),
       schema: { body: { anyOf: [body, { type: 'null' }] }, response: { 200: tipSchema } },
     },
     async (request) => {
@@ -179,7 +229,7 @@ export async function controlApi(fastify: FastifyInstance, options: ControlOptio
     '/roll-back',
     {
       ...route,
-      preValidation: only('blocks', 'transaction', 'resubmit'),
+      preValidation: onlyFields('blocks', 'transaction', 'resubmit'),
       schema: { body: rollBackSchema, response: { 200: tipSchema } },
     },
     async ({ body: { blocks, transaction = '', resubmit = false } }) => {
@@ -197,7 +247,7 @@ export async function controlApi(fastify: FastifyInstance, options: ControlOptio
       '/sequencer',
       {
         ...route,
-        preValidation: only('sequencer'),
+        preValidation: onlyFields('sequencer'),
         schema: { body: sequencerSchema, response: { 200: sequencerSchema } },
       },
       async ({ body }) => {
@@ -209,7 +259,7 @@ export async function controlApi(fastify: FastifyInstance, options: ControlOptio
 
   fastify.post<{ Body: InjectedFault }>(
     '/faults',
-    { ...route, preValidation: checked(faultReason), schema: { body: faultSchema } },
+    { ...route, preValidation: checked(({ body }) => faultReason(body)), schema: { body: faultSchema } },
     async (request, reply) => {
       open().faults.inject(request.body)
       return reply.code(204).send()

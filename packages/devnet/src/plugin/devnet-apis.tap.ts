@@ -5,7 +5,7 @@ import { exchange, listening } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import { test } from 'tap'
 import { createDevnet } from '../create-devnet.js'
-import { testWallets } from '../genesis/wallets.js'
+import { testWallets } from '../genesis.js'
 import { devnetApis } from './devnet-apis.js'
 
 test('the control API makes blocks, rolls back and injects faults', async (t) => {

@@ -1,13 +1,23 @@
-import { apis, type OgmiosVersion } from '@ratatosk/chain-apis'
-import { devWalletScript } from '@ratatosk/client/wallet/script'
+import {
+  apiPath,
+  apis,
+  apisRules,
+  type FieldRule,
+  faultOfFields,
+  type OgmiosVersion,
+  optional,
+  optionsOfFastify,
+  withMethods,
+} from '@ratatosk/chain-apis'
+import { devWalletScript, faultOfScriptUrl } from '@ratatosk/client/wallet/script'
+import { refuseForeignPages } from '@ratatosk/http'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { testWallets } from '../genesis/wallets.js'
-import { refuseUnknown, refuseUnknownOf, wrong } from '../options.js'
+import { refuse } from '../errors.js'
+import { testWallets } from '../genesis.js'
 import type { Devnet } from '../types.js'
 import { chainViewOf } from './chain-view.js'
-import { controlApi } from './control-api.js'
-import type { ControlOptions } from './control-guards.js'
+import { type ControlOptions, controlApi } from './control-api.js'
 import { topUpApi } from './top-up.js'
 
 /** Options of the {@link devnetApis} plugin. */
@@ -46,46 +56,43 @@ export interface DevnetApisOptions {
   readonly ogmiosStrictRpc?: boolean
 }
 
-const optionNames = Object.keys({
-  devnet: true,
-  prefix: true,
-  paths: true,
-  allowedHosts: true,
-  ogmiosVersion: true,
-  ogmiosStrictRpc: true,
-} satisfies Record<keyof DevnetApisOptions, true>)
+/** The rule of the guards themselves. */
+const hosts = optional([
+  (value) => {
+    try {
+      return refuseForeignPages(value as readonly string[]) !== undefined
+    } catch {
+      return false
+    }
+  },
+  'an array of host names or IP addresses, without port',
+])
 
-const pathNames = Object.keys({
-  blockfrost: true,
-  yaci: true,
-  kupo: true,
-  ogmios: true,
-  control: true,
-  wallet: true,
-} satisfies Record<keyof NonNullable<DevnetApisOptions['paths']>, true>)
+const rules: Readonly<Record<keyof DevnetApisOptions, FieldRule>> = {
+  devnet: [withMethods('submit', 'tip')[0], 'that of createDevnet'],
+  ...apisRules,
+  allowedHosts: hosts,
+}
 
-const controlNames = Object.keys({
-  devnet: true,
-  sequencer: true,
-  allowedHosts: true,
-  route: true,
-} satisfies Record<keyof ControlOptions, true>)
+const pathRules: Readonly<Record<keyof NonNullable<DevnetApisOptions['paths']>, FieldRule>> = {
+  blockfrost: apiPath,
+  yaci: apiPath,
+  kupo: apiPath,
+  ogmios: apiPath,
+  control: apiPath,
+  wallet: apiPath,
+}
 
-/** @throws {DevnetError} `DEVNET_CONFIGURATION` for an option that is wrong or does not exist */
-function checkOptions(options: DevnetApisOptions): void {
-  refuseUnknownOf('devnetApis', options, optionNames)
-  const { devnet, paths = {} } = options
-  if (typeof devnet?.submit !== 'function')
-    throw wrong('devnetApis requires the option devnet, from createDevnet')
-  if (typeof paths !== 'object' || paths === null) throw wrong('devnetApis: paths must be an object')
-  refuseUnknown('devnetApis: paths', paths, pathNames)
-  for (const [name, path] of Object.entries<unknown>(paths))
-    if (path !== undefined && path !== false && !(typeof path === 'string' && /^(?:\/.*)?$/.test(path)))
-      throw wrong(`devnetApis: paths: ${name} must be a path that begins with a slash, or false, not ${path}`)
+const controlRules: Readonly<Record<keyof ControlOptions, FieldRule>> = {
+  devnet: [(value) => typeof value === 'function', 'a function'],
+  sequencer: optional(withMethods('start', 'close')),
+  allowedHosts: hosts,
+  route: optional([(value) => typeof value === 'object' && value !== null, 'an object']),
 }
 
 async function plugin(fastify: FastifyInstance, options: DevnetApisOptions) {
-  checkOptions(options)
+  refuse(faultOfFields('devnetApis', 'option', rules, options, optionsOfFastify))
+  refuse(faultOfFields('devnetApis: paths', 'option', pathRules, options.paths ?? {}))
   const { devnet, prefix = '', paths = {}, allowedHosts = [], ogmiosVersion, ogmiosStrictRpc } = options
   const { control = false, wallet = false, ...served } = paths
   const { blockfrost = '/blockfrost/api/v0' } = served
@@ -96,9 +103,11 @@ async function plugin(fastify: FastifyInstance, options: DevnetApisOptions) {
   }
   if (wallet !== false && blockfrost !== false) {
     const script = { wallets: testWallets.wallets, url: prefix + blockfrost }
-    fastify.get(prefix + wallet, async (_request, reply) =>
-      reply.type('text/javascript; charset=utf-8').send(await devWalletScript(script)),
-    )
+    fastify.get(prefix + wallet, async ({ url }, reply) => {
+      const fault = faultOfScriptUrl(url, script.wallets)
+      if (fault !== undefined) return reply.code(400).send({ error: fault })
+      return reply.type('text/javascript; charset=utf-8').send(await devWalletScript(script))
+    })
   }
   await fastify.register(apis, {
     chain: chainViewOf(devnet),
@@ -116,8 +125,7 @@ async function plugin(fastify: FastifyInstance, options: DevnetApisOptions) {
  * Fastify plugin that serves a devnet through the APIs that wallets and SDKs use for layer 1: Blockfrost,
  * Kupo and Ogmios. Each API is encapsulated.
  *
- * @throws {DevnetError} (at registration) `DEVNET_CONFIGURATION` without a devnet, or for an option that does
- *   not exist
+ * @throws {DevnetError} (at registration) `DEVNET_CONFIGURATION` for an option that is wrong or unknown
  * @example
  * ```ts
  * const server = fastify({ routerOptions })
@@ -131,17 +139,15 @@ export const devnetApis = fp(plugin, { name: '@ratatosk/devnet', fastify: '5.x' 
  * Fastify plugin with the controls of a devnet alone, top-ups included, for a server whose access to them is
  * restricted. Give it a `prefix`.
  *
+ * @throws {DevnetError} (at registration) `DEVNET_CONFIGURATION` for an option that is wrong or unknown
  * @example
  * ```ts
  * await server.register(devnetControls, { prefix: '/devnet', devnet: () => devnet, route: { onRequest } })
  * ```
  */
-export const devnetControls: FastifyPluginAsync<ControlOptions> = async (
-  fastify,
-  { sequencer, ...options },
-) => {
-  const { devnet, route = {}, allowedHosts = [] } = options
-  refuseUnknownOf('devnetControls', options, controlNames)
+export const devnetControls: FastifyPluginAsync<ControlOptions> = async (fastify, options) => {
+  refuse(faultOfFields('devnetControls', 'option', controlRules, options, optionsOfFastify))
+  const { devnet, sequencer, route = {}, allowedHosts = [] } = options
   await fastify.register(controlApi, { devnet, route, allowedHosts, ...(sequencer && { sequencer }) })
   await fastify.register(topUpApi, { devnet, route, allowedHosts })
 }

@@ -4,9 +4,9 @@ import { blake2b256, decodeBech32Address, isAddressError, outputReferenceKey } f
 import { Mutex } from 'async-mutex'
 import type { FastifyInstance } from 'fastify'
 import type { ChainOutput } from '../chain/types.js'
-import { testWallets } from '../genesis/wallets.js'
+import { testWallets } from '../genesis.js'
 import type { Devnet } from '../types.js'
-import { type ControlOptions, guardControls } from './control-guards.js'
+import { type ControlOptions, guardControls, onlyFields } from './control-api.js'
 
 /** Returned to the wallet with the rest; above the least that an output must hold. */
 const leastChange = 2_000_000n
@@ -64,7 +64,7 @@ export async function topUpApi(fastify: FastifyInstance, options: ControlOptions
   const response = { 200: paidSchema, '4xx': refusedSchema, '5xx': refusedSchema }
   fastify.post<{ Body: Body }>(
     '/addresses/topup',
-    { ...route, schema: { body: bodySchema, response } },
+    { ...route, preValidation: onlyFields('address', 'adaAmount'), schema: { body: bodySchema, response } },
     async ({ body: { address, adaAmount } }, reply) => {
       const lovelace = BigInt(Math.round(adaAmount * 1_000_000))
       const result = await mutex.runExclusive(() => topUp(devnet(), address, lovelace))

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { type OgmiosVersion, ogmiosVersions } from '@ratatosk/chain-apis'
-import { type LedgerVersion, ledgerVersions } from '../genesis/genesis.js'
+import { type LedgerVersion, ledgerVersions } from '../genesis.js'
 
 export interface StandaloneOptions {
   readonly host: string

@@ -5,12 +5,12 @@ import {
   type SlotConfig,
   slotToTime,
 } from '@ratatosk/ledger'
-import { blockHash } from '../chain/blocks.js'
 import type { Chain } from '../chain/chain.js'
+import { blockHash } from '../chain/mempool.js'
 import type { DevnetTransaction } from '../chain/types.js'
 import { DevnetError } from '../errors.js'
-import { defaultParameters, ledgerVersionOf, newestLedgerVersion } from '../genesis/genesis.js'
-import type { DevnetStore, StoredChain, StoredTransaction } from './types.js'
+import { defaultParameters, ledgerVersionOf, newestLedgerVersion } from '../genesis.js'
+import type { DevnetStore, StoredChain, StoredTransaction } from './store.js'
 
 /**
  * Opens the chain in a store, or a new one if it is empty. `given` parameters default to those of the chain's

@@ -15,7 +15,7 @@ import {
   statement,
   text,
 } from '@ratatosk/database'
-import type { DevnetStore } from './types.js'
+import type { DevnetStore } from './store.js'
 
 /** Options of {@link createSqlStore}. */
 export interface SqlStoreOptions {

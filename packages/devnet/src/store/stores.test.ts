@@ -1,16 +1,14 @@
 import { fromHex } from '@ratatosk/cbor'
 import { openPGlite, openPostgres } from '@ratatosk/database'
 import { createPGlite, databaseUrl, inDatabase, randomName, whyMissing } from '@ratatosk/test-kit'
+import { alice, aliceGenesis, draft, first, genesisOf, second } from '@ratatosk/test-kit/ledger-apis'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDevnet } from '../create-devnet.js'
-import { defaultParameters } from '../genesis/genesis.js'
-import { draft } from '../test/draft.js'
-import { genesisOf } from '../test/keys.js'
-import { alice, aliceGenesis, first, second, utxoSet } from '../test/scenes.js'
+import { defaultParameters } from '../genesis.js'
+import { utxoSet } from '../test/scenes.js'
 import type { Devnet } from '../types.js'
-import { createMemoryStore } from './memory-store.js'
 import { createSqlStore } from './sql-store.js'
-import type { DevnetStore } from './types.js'
+import { createMemoryStore, type DevnetStore } from './store.js'
 
 const clock = { now: () => Date.UTC(2025, 0, 2) }
 const withoutPostgres = await whyMissing('PostgreSQL')

@@ -1,10 +1,19 @@
 import { Type } from '@sinclair/typebox'
 import type { BlocksPart, OutputId, RequestedBlock, TransactionsPart } from '../parameters.js'
 import { maxBlocks, maxMinutes, maxSearch, maxTransactions } from '../parameters.js'
-import { BlocksAnswer, ExplorerBlockAnswer } from './block.js'
-import { parameterRefusals, pathRefusals, refusals } from './common.js'
-import { OverviewAnswer, RatesAnswer, TrustAnswers } from './overview.js'
-import { ExplorerTransactionAnswer, OutputAnswer, SearchAnswer } from './transaction.js'
+import {
+  BlocksAnswer,
+  ExplorerBlockAnswer,
+  ExplorerTransactionAnswer,
+  OutputAnswer,
+  OverviewAnswer,
+  parameterRefusals,
+  pathRefusals,
+  RatesAnswer,
+  refusals,
+  SearchAnswer,
+  TrustAnswers,
+} from './answers.js'
 
 // `Type.Unsafe` describes parameters as sent and types them as the handler sees them, after `readBy`.
 

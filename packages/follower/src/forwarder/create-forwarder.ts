@@ -1,8 +1,65 @@
 import { setMaxListeners } from 'node:events'
+import { Agent, type IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BytesMap, toHex } from '@ratatosk/cbor'
-import { openPeer, type PeerNode } from './peer.js'
-import type { Forwarder, ForwarderOptions, ForwardOutcome, MempoolTransaction } from './types.js'
+import type { Log } from '@ratatosk/ports'
+import { callPeer, type PeerCall, peerAddress } from '../index.js'
+
+/** A transaction of the mempool. */
+export interface MempoolTransaction {
+  /** Its position in the order of acceptance, from 1. */
+  readonly sequence: bigint
+  /** 32 bytes. */
+  readonly id: Uint8Array
+  readonly cbor: Uint8Array
+}
+
+/** Accepted transactions that are in no block: `store.blocks` of `@ratatosk/store`. */
+export interface Mempool {
+  /**
+   * The oldest ones in order of acceptance: at most `limit`, and as many as have at most `maxBytes` of CBOR
+   * together, but always one.
+   *
+   * @param after a sequence: those after it only
+   */
+  oldest(limit: number, maxBytes: number, after: bigint): Promise<readonly MempoolTransaction[]>
+}
+
+export interface ForwarderOptions {
+  readonly mempool: Mempool
+  /** Base URLs of nodes, such as `http://node:3000`. */
+  readonly peers: readonly string[]
+  /** Whether to forward now: not while the own operator is in turn, nor in a process that stands by. */
+  isNeeded(): boolean | Promise<boolean>
+  readonly log: Log
+  /** Milliseconds between two reads of the mempool. @defaultValue 200 */
+  readonly pollMs?: number
+  /** Maximum number of concurrent requests to a peer. @defaultValue 32 */
+  readonly concurrency?: number
+  /**
+   * Milliseconds until a peer is asked again for a transaction; doubles each time, up to 5 minutes.
+   * @defaultValue 10000
+   */
+  readonly repeatMs?: number
+  /** Milliseconds of a peer's first backoff; doubles with each failure, up to 30 s. @defaultValue 1000 */
+  readonly backoffMs?: number
+  /** Milliseconds that a request may take. @defaultValue 10000 */
+  readonly timeoutMs?: number
+}
+
+/**
+ * How offering a transaction to a peer ended: `delivered`: it is in the peer's queue; `known`: the peer had
+ * accepted it; `refused`: the peer answered that it is no transaction for it; `failed`: no such answer.
+ */
+export type ForwardOutcome = 'delivered' | 'known' | 'refused' | 'failed'
+
+export interface Forwarder {
+  /** Outcomes so far, of all peers. */
+  counts(): Readonly<Record<ForwardOutcome, number>>
+  /** Ends running requests. Safe to call twice. */
+  close(): Promise<void>
+}
 
 /** Limits of what is read of the mempool at a time. */
 const maxPage = 256
@@ -215,4 +272,97 @@ export function createSchedule(repeatMs: number): Schedule {
     },
     isDoubtful: (id) => (entries.get(id)?.unanswered ?? 0) > 1,
   }
+}
+
+/** The part of an answer that is read: the beginning says everything. */
+const maxAnswerBytes = 16_384
+/** Upper bound of the wait that a peer may ask for, in milliseconds. */
+const maxRetryAfterMs = 300_000
+/** Statuses that end the search of a peer for a transaction: it was accepted there. */
+const accepted = ['mempool', 'built', 'submitted', 'committed', 'mature', 'merged']
+
+type Answer =
+  | { readonly kind: 'delivered' | 'known' }
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** It takes nothing for so many milliseconds. */
+  | { readonly kind: 'busy'; readonly reason: string; readonly retryAfterMs: number }
+
+interface PeerNode {
+  /** Base URL, for logs. */
+  readonly name: string
+  /** Submits a transaction, unless the peer has it. Throws if the peer does not answer as a node does. */
+  give(transaction: MempoolTransaction, signal: AbortSignal): Promise<Answer>
+  close(): void
+}
+
+/** @throws TypeError for an invalid URL */
+function openPeer(address: string, timeoutMs: number, concurrency: number): PeerNode {
+  const base = peerAddress(address)
+  const options = { keepAlive: true, maxSockets: concurrency }
+  const agent = new (base.startsWith('https:') ? HttpsAgent : Agent)(options)
+  const call = (path: string, signal: AbortSignal, text?: string) => {
+    const limits: Pick<PeerCall, 'stallMs' | 'timeoutMs'> = { stallMs: timeoutMs, timeoutMs }
+    const body = text === undefined ? {} : { text }
+    const request = { url: base + path, agent, accept: 'application/json', ...limits, ...body, signal }
+    return callPeer(request, readReply)
+  }
+  return {
+    name: base,
+    async give({ id, cbor }, signal) {
+      const found = await call(`/tx/status?tx_hash=${toHex(id)}`, signal)
+      const busy = busyBy(found)
+      if (busy !== undefined) return busy
+      // Not every node serves statuses. A wrong answer costs nothing more than not to take the transaction.
+      if (found.status === 200 && isAccepted(found.text)) return { kind: 'known' }
+      return answerOf(await call('/submit', signal, toHex(cbor)))
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+interface Reply {
+  readonly status: number
+  readonly retryAfter: string | undefined
+  /** At most so much of the body as is read. */
+  readonly text: string
+}
+
+async function readReply(response: IncomingMessage): Promise<Reply> {
+  let bytes = 0
+  const pieces: Buffer[] = []
+  for await (const piece of response) {
+    pieces.push(piece)
+    bytes += piece.length
+    // Ends the connection.
+    if (bytes >= maxAnswerBytes) break
+  }
+  const text = Buffer.concat(pieces).subarray(0, maxAnswerBytes).toString()
+  return { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'], text }
+}
+
+/** A longer answer than is read is not JSON: only a rejection has details of such a size. */
+function isAccepted(text: string): boolean {
+  try {
+    return accepted.includes(JSON.parse(text)?.status)
+  } catch {
+    return false
+  }
+}
+
+function busyBy({ status, retryAfter }: Reply): Answer | undefined {
+  if (status !== 429 && (status < 500 || retryAfter === undefined)) return undefined
+  const seconds = Number(retryAfter)
+  const retryAfterMs = Math.min(seconds > 0 ? seconds * 1000 : 1000, maxRetryAfterMs)
+  return { kind: 'busy', reason: `it answered with status ${status}`, retryAfterMs }
+}
+
+function answerOf(reply: Reply): Answer {
+  const { status } = reply
+  if (status === 200) return { kind: 'delivered' }
+  const busy = busyBy(reply)
+  if (busy !== undefined) return busy
+  const reason = `it answered with status ${status}`
+  // A refusal says that the peer is there. It must not hold up other transactions.
+  if (status >= 400 && status < 500) return { kind: 'refused', reason }
+  throw new Error(reason)
 }

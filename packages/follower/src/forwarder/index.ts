@@ -1,2 +1,8 @@
-export { createForwarder } from './create-forwarder.js'
-export type { Forwarder, ForwarderOptions, ForwardOutcome, Mempool, MempoolTransaction } from './types.js'
+export {
+  createForwarder,
+  type Forwarder,
+  type ForwarderOptions,
+  type ForwardOutcome,
+  type Mempool,
+  type MempoolTransaction,
+} from './create-forwarder.js'

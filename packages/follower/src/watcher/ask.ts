@@ -1,7 +1,6 @@
 import type { Header } from '@ratatosk/block'
 import type { SummonsQuestion } from '@ratatosk/contracts'
-import { encodeAsk, encodeExpiry } from '@ratatosk/fraud'
-import { encodeOutputReference, outputReferenceKey, type SlotConfig, slotToTime } from '@ratatosk/ledger'
+import { encodeOutputReference, type SlotConfig, slotToTime } from '@ratatosk/ledger'
 import {
   askQuestions,
   type Contracts,
@@ -10,11 +9,11 @@ import {
   mostInAsking,
   type OpenQuestion,
 } from '@ratatosk/protocol'
+import { encodeAsk, encodeExpiry } from '@ratatosk/protocol/fraud'
 import type { RecordedTransaction } from '@ratatosk/store'
 import type { Proof } from '@ratatosk/trie'
-import type { Missing, WatcherContext } from './context.js'
-import { isAbout, type QuestionBook, type Subject } from './question-book.js'
-import { apart, failed, type Waiting } from './questions.js'
+import { isAbout, type Missing, type QuestionBook, type Subject, type WatcherContext } from './context.js'
+import { apart, failed, keyOf, type Waiting } from './questions.js'
 import { readScripts } from './read-layer1.js'
 import { affordable, buildAndSend } from './send.js'
 
@@ -121,8 +120,6 @@ export async function reliesOnAsked(
   return true
 }
 
-const keyOf = ({ utxo }: OpenQuestion): string => outputReferenceKey(utxo.reference)
-
 /**
  * Ends the first question that can be ended of those whose deadline is over; others may be about what is
  * known by now. @returns whether a deadline is over
@@ -139,6 +136,12 @@ export async function expireOverdue(
   return overdue.length > 0
 }
 
+/** A block that questions are about. */
+interface AskedBlock extends Pick<Missing['block'], 'headerHash' | 'header'> {
+  /** Whether they are needed still. */
+  readonly isNeeded?: () => Promise<boolean>
+}
+
 /** Bytes of a question in a transaction beside its way, and of all in one, which layer 1 bounds. */
 const [questionBytes, maxBytes] = [300, 11_500]
 
@@ -150,7 +153,7 @@ const [questionBytes, maxBytes] = [300, 11_500]
  */
 export async function askAll(
   context: WatcherContext,
-  block: Pick<Missing['block'], 'headerHash' | 'header'>,
+  block: AskedBlock,
   wanted: readonly WantedQuestion[],
   term: QuestionTerm,
   slot: bigint,
@@ -179,7 +182,7 @@ export async function askAll(
 /** Asks questions about a block in one transaction, which is recorded before; undefined if it is not sent. */
 export async function ask(
   context: WatcherContext,
-  { headerHash, header }: Pick<Missing['block'], 'headerHash' | 'header'>,
+  { headerHash, header, ...last }: AskedBlock,
   wanted: readonly WantedQuestion[],
   { validUntil }: QuestionTerm,
   slot: bigint,
@@ -195,7 +198,7 @@ export async function ask(
     )
   const asking = { questions, redeemer, validUntil, slots }
   const draft = askQuestions(contracts, asking, await readScripts(context))
-  const sent = await buildAndSend(context, { headerHash, stage: 'question', draft }, slot)
+  const sent = await buildAndSend(context, { ...last, headerHash, stage: 'question', draft }, slot)
   if (sent !== undefined) context.asked(wanted.length)
   return sent
 }

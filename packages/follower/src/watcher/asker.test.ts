@@ -1,28 +1,34 @@
 import { partsOf } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
-import { movedParts } from '@ratatosk/fraud'
 import { outputReferenceKey } from '@ratatosk/ledger'
 import { readQuestions } from '@ratatosk/protocol'
+import { movedParts } from '@ratatosk/protocol/fraud'
 import { openStore } from '@ratatosk/store'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
 import { expect, test } from 'vitest'
-import { blockOf, chunksOf } from '../../../fraud/dist/test/lying-blocks.js'
-import { signedTheft } from '../../../fraud/dist/test/theft.js'
-import { undecodedOf } from '../../../fraud/dist/test/undecoded.js'
+import { blockOf, chunksOf } from '../../../protocol/dist/fraud/test/lying-blocks.js'
+import { signedTheft, undecodedOf } from '../../../protocol/dist/fraud/test/theft.js'
 import { summonsContracts as contracts } from '../../../protocol/dist/test/protocol-scene.js'
 import type { InvalidBlock } from '../index.js'
 import type { Withheld } from './test/follow-queue.js'
 import { honest, mapOfTwo, ofLie } from './test/lies.js'
-import { openOperator } from './test/operator.js'
 import { followReally } from './test/real-follower.js'
-import { bond, keys, openWatched, openWatcher, until, type Watched } from './test/scene.js'
+import {
+  bond,
+  isRemoved,
+  keys,
+  newest,
+  openOperator,
+  openWatched,
+  openWatcher,
+  until,
+  type Watched,
+} from './test/scene.js'
 import { groundOutputs } from './test/silence/hidden-blocks.js'
 
 const timeout = 300_000
+const silence = { policy: 'summons', fraud: 'unanswered' }
 const patienceMs = 20_000
-const newest = async ({ store }: Pick<Watched, 'store'>) =>
-  (await store.verdicts.list({ limit: 1 })).verdicts[0]
-const isRemoved = async (watched: Pick<Watched, 'store'>) => (await newest(watched))?.state === 'removed'
 const stagesOf = async (watched: Pick<Watched, 'store'>) =>
   (await newest(watched))!.transactions.map(({ stage }) => stage)
 const questions = async ({ scene }: Watched) =>
@@ -84,7 +90,7 @@ test('a silent operator who withholds a body loses the block and the bond', { ti
   await until('the verdict is settled', () => isRemoved(watched))
 
   const verdict = (await newest(watched))!
-  expect(verdict).toMatchObject({ policy: 'summons', fraud: 'unanswered', reason: 'No peer serves its body' })
+  expect(verdict).toMatchObject({ proof: silence, reason: 'No peer serves its body' })
   await until('it has pruned', async () => (await stagesOf(watched)).length === 4)
   expect(await stagesOf(watched)).toEqual(['question', 'verdict', 'removal', 'prune'])
   // Less the fees, and what the verdict's output holds for ever.
@@ -172,7 +178,10 @@ test('proves the fraud in a body that the operator has shown', { timeout }, asyn
   const { errors } = openWatcher(watched, [block], { withheld, patienceMs })
   await until('it is removed', () => isRemoved(watched))
   expect(shown).toHaveLength(1)
-  expect(await newest(watched)).toMatchObject({ reason: 'It breaks a rule', fraud: 'inputSpentElsewhere' })
+  expect(await newest(watched)).toMatchObject({
+    reason: 'It breaks a rule',
+    proof: { fraud: 'inputSpentElsewhere' },
+  })
   expect(await stagesOf(watched)).toEqual(['question', 'removal'])
   expect(errors).toEqual([])
 })
@@ -184,7 +193,7 @@ test('finds by questions the output that a true body does not make', { timeout }
   const { answered } = await openOperator(watched, committed)
   const { errors } = openWatcher(watched, [block])
   await until('it is removed', () => isRemoved(watched))
-  expect(await newest(watched)).toMatchObject({ policy: 'ledger', fraud: 'wrongOutputsAfter' })
+  expect(await newest(watched)).toMatchObject({ proof: { policy: 'ledger', fraud: 'wrongOutputsAfter' } })
   expect(answered.length).toBeGreaterThan(0)
   expect(await askedAndRemoved(watched)).toBeLessThanOrEqual(answered.length)
   expect(errors).toEqual([])
@@ -198,7 +207,7 @@ test('finds by questions an output behind sixteen branches, and all at once', { 
   const { answered } = await openOperator(watched, posted, { outputs: outputs! })
   const { errors } = openWatcher(watched, [block])
   await until('it is removed', () => isRemoved(watched))
-  expect(await newest(watched)).toMatchObject({ policy: 'ledger', fraud: 'wrongOutputsAfter' })
+  expect(await newest(watched)).toMatchObject({ proof: { policy: 'ledger', fraud: 'wrongOutputsAfter' } })
   expect(answered.map(({ kind }) => kind)).toContain('entry')
   // Those below the first are asked for while the answers about entries come.
   expect(answered.filter(({ kind }) => kind === 'subtree').length).toBeLessThan(4)
@@ -217,7 +226,7 @@ test.each(['inventedOutput', 'wrongFees'])(
     const { errors } = openWatcher(watched, [block], { withheld, patienceMs })
     await until('it is removed', () => isRemoved(watched))
     expect(shown).toHaveLength(1)
-    expect(await newest(watched)).toMatchObject({ policy: 'ledger', fraud })
+    expect(await newest(watched)).toMatchObject({ proof: { policy: 'ledger', fraud } })
     expect(await askedAndRemoved(watched)).toBeLessThanOrEqual(answered.length)
     expect(errors).toEqual([])
   },
@@ -244,8 +253,7 @@ test('finds by questions the fraud in a map that reads one bad transaction, and 
   })
   await until('it is removed', () => isRemoved(watched))
   expect(await newest(watched)).toMatchObject({
-    policy: 'ledger',
-    fraud: expect.stringMatching(/^(?:outputNotNoted|wrongFees)$/),
+    proof: { policy: 'ledger', fraud: expect.stringMatching(/^(?:outputNotNoted|wrongFees)$/) },
   })
   expect(answered.length).toBeGreaterThan(1)
   expect(errors).toEqual([])
@@ -263,7 +271,7 @@ test('a root that no one can answer for is a verdict', { timeout }, async () => 
   expect(await newest(watched)).toMatchObject({ state: 'invalid' })
   await watched.pass(2n * period)
   await until('it is removed', () => isRemoved(watched))
-  expect(await newest(watched)).toMatchObject({ policy: 'summons', fraud: 'unanswered' })
+  expect(await newest(watched)).toMatchObject({ proof: silence })
   expect(await stagesOf(watched)).toEqual(['question', 'verdict', 'removal'])
   expect(watcher.status()).toEqual({})
   expect(errors).toEqual([])

@@ -1,10 +1,60 @@
-import type { BytesMap, BytesSet } from '@ratatosk/cbor'
-import type { AccusedBlock, DerivedMap, Difference, FraudRemoval, NextQuestion } from '@ratatosk/fraud'
+import { type BytesMap, type BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
+import type { SummonsQuestion } from '@ratatosk/contracts'
 import type { Utxo } from '@ratatosk/ledger'
+import type { OpenQuestion } from '@ratatosk/protocol'
+import type {
+  AccusedBlock,
+  DerivedMap,
+  Difference,
+  FraudRemoval,
+  NextQuestion,
+  NodeAnswer,
+  ShownChunkAnswer,
+} from '@ratatosk/protocol/fraud'
 import type { VerdictRecord, VerdictStage } from '@ratatosk/store'
 import type { InvalidBlock, UnavailableBlock } from '../index.js'
-import type { QuestionBook } from './question-book.js'
 import type { WatcherOptions, WatcherStep } from './types.js'
+
+/** The subject of a question, by any asker. */
+export type Subject = Pick<SummonsQuestion, 'kind' | 'root' | 'key' | 'hash'>
+
+export const subjectOf = ({ kind, root, key, hash }: Subject): string =>
+  `${kind} ${root} ${toHex(key)} ${toHex(hash)}`
+
+export interface QuestionBook {
+  /** Answers about chunks, by their numbers. */
+  readonly chunks: Map<number, ShownChunkAnswer>
+  /** Answers about nodes, by subject. `unreadable`: this program does not read what the script took. */
+  readonly nodes: Map<string, NodeAnswer | 'unreadable'>
+  /** Questions that layer 1 has shown and that are not known to be spent, by output. */
+  readonly seen: Map<string, OpenQuestion>
+  /** Outputs of questions that are spent. */
+  readonly spent: Set<string>
+  /** Outputs of questions of others that are kept in the store; undefined until they are read from there. */
+  kept?: Set<string>
+  /** Whether one is spent without an answer: there may be a verdict, although none is recorded. */
+  hasExpired?: true
+}
+
+export const createQuestionBook = (): QuestionBook => ({
+  chunks: new Map(),
+  nodes: new Map(),
+  seen: new Map(),
+  spent: new Set(),
+})
+
+/** Whether questions are about the same. */
+export const isAbout =
+  (subject: Subject) =>
+  (question: Subject): boolean =>
+    question.kind === subject.kind &&
+    question.root === subject.root &&
+    equalBytes(question.key, subject.key) &&
+    equalBytes(question.hash, subject.hash)
+
+/** The number of the chunk that a question is about, from its key. */
+export const chunkNumberOf = (key: Uint8Array): number =>
+  new DataView(key.buffer, key.byteOffset, key.byteLength).getUint32(0)
 
 /** Codes of log lines that need an operator; `docs/errors.md` explains them. */
 type WatcherCode =
@@ -92,6 +142,8 @@ export interface Missing {
   readonly book: QuestionBook
   /** When the follower asked for it last, on the clock of `performance.now()`. */
   wantedAt: number
+  /** Whether its body has come since then. */
+  hasCome: boolean
   /** When it was first asked for, in layer 1's POSIX milliseconds. */
   since?: bigint
   /** Whether the verdict was recorded since then. */

@@ -2,12 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { equalBytes } from '@ratatosk/cbor'
 import { isLayer1Error } from '@ratatosk/layer1'
 import { emptyRoot } from '@ratatosk/trie'
-import type { Job } from './context.js'
-import { openContext } from './open-context.js'
-import { createQuestionBook } from './question-book.js'
-import { openState, type WatcherState } from './state.js'
-import { tick, type Watching } from './tick.js'
-import { openTurn } from './turn.js'
+import { createQuestionBook, type Job } from './context.js'
+import { openContext, openState, type WatcherState } from './state.js'
+import { openTurn, tick, type Watching } from './tick.js'
 import type { DisputedBlock, Watcher, WatcherOptions } from './types.js'
 
 /** Polls between two attempts that lack ada. */
@@ -23,8 +20,8 @@ const retryPolls = 10
  * const watcher = createWatcher({
  *   contracts, rules, layer1, wallet, verdicts: store.verdicts, archive: store.archive, evaluator, log
  * })
- * const { watch, unavailable } = watcher
- * const follower = await createFollower({ ...options, watch, unavailable })
+ * const { watch, unavailable, available } = watcher
+ * const follower = await createFollower({ ...options, watch, unavailable, available })
  */
 export function createWatcher(options: WatcherOptions): Watcher {
   const { contracts, pollMs = 1000 } = options
@@ -74,10 +71,16 @@ export function createWatcher(options: WatcherOptions): Watcher {
       if (equalBytes(header.transactionsRoot, emptyRoot())) return []
       if (contracts.summons === undefined) return undefined
       const book = createQuestionBook()
-      const known = missing.get(headerHash) ?? { block, book, wantedAt: 0, isRecorded: false }
+      const known = missing.get(headerHash) ?? { block, book, wantedAt: 0, hasCome: false, isRecorded: false }
       known.wantedAt = performance.now()
+      known.hasCome = false
       missing.set(headerHash, known)
       return known.transactions
+    },
+
+    available(headerHash) {
+      const known = missing.get(headerHash)
+      if (known !== undefined) known.hasCome = true
     },
 
     status: () => statusOf(state),
@@ -118,7 +121,8 @@ async function attempt(watching: Watching): Promise<void> {
 /** Logs a new problem once. */
 function report({ state, context }: Watching, error: unknown): void {
   const reason = error instanceof Error ? error.message : String(error)
-  if (reason !== state.trouble?.reason) context.log.warn({ err: error }, `The watcher waits: ${reason}`)
+  const fields = isLayer1Error(error) ? { code: error.code } : { err: error }
+  if (reason !== state.trouble?.reason) context.log.warn(fields, `The watcher waits: ${reason}`)
   state.trouble = { reason, since: state.trouble?.since ?? performance.now() }
 }
 

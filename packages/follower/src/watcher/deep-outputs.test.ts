@@ -4,12 +4,11 @@ import { decodeBech32Address, encodeBech32Address, keyAddress, type Utxo } from 
 import type { OutputContent } from '@ratatosk/ledger/builder'
 import { administratorAddress, referenceScriptsOf } from '@ratatosk/protocol'
 import { expect, onTestFinished, test } from 'vitest'
-import { blockOf } from '../../../fraud/dist/test/lying-blocks.js'
-import { serveApis } from '../../../layer1/dist/test/devnet-apis.js'
-import { payOdd } from '../../../layer1/dist/test/pay-odd.js'
+import { payOdd, serveApis } from '../../../layer1/dist/test/devnet-harness.js'
+import { blockOf } from '../../../protocol/dist/fraud/test/lying-blocks.js'
 import { summonsContracts as contracts } from '../../../protocol/dist/test/protocol-scene.js'
 import { openAnswerer } from './test/answerer.js'
-import { keys, openWatched, openWatcher, otherKeys, until, type Watched } from './test/scene.js'
+import { keys, newest, openWatched, openWatcher, otherKeys, until, type Watched } from './test/scene.js'
 
 /* Anyone pays outputs that are nested deeper than layer 2 allows to all who prove a theft. */
 
@@ -89,7 +88,7 @@ test.each(Object.entries(providers))('a theft is removed by %s', { timeout: 60_0
   })
   await until('it is removed', async () => (await watched.queued()).length === 0)
   await until('the verdict is settled', async () => {
-    const [verdict] = (await watched.store.verdicts.list({ limit: 1 })).verdicts
+    const verdict = await newest(watched)
     expect(verdict?.state).not.toBe('unprovable')
     return verdict?.state === 'removed'
   })

@@ -5,7 +5,14 @@ import { blake2b256, encodeOutputReference } from '@ratatosk/ledger'
 import { openContracts, summonsTerms } from '@ratatosk/protocol'
 import { nibbleAt, nibblesOf, type Trie } from '@ratatosk/trie'
 import { expect, test } from 'vitest'
-import { deepened, freeMap, leafAt, leavesOf, nodeOf, pathFrom } from '../../../fraud/dist/test/free-map.js'
+import {
+  deepened,
+  freeMap,
+  leafAt,
+  leavesOf,
+  nodeOf,
+  pathFrom,
+} from '../../../protocol/dist/fraud/test/free-map.js'
 import {
   type BlockOptions,
   blockOf,
@@ -14,14 +21,13 @@ import {
   deposit,
   keyOf,
   payment,
-} from '../../../fraud/dist/test/lying-blocks.js'
-import { eight, theft } from '../../../fraud/dist/test/theft.js'
+} from '../../../protocol/dist/fraud/test/lying-blocks.js'
+import { eight, theft } from '../../../protocol/dist/fraud/test/theft.js'
 import { summonsContracts } from '../../../protocol/dist/test/protocol-scene.js'
-import { mostAtOnce } from './false-maps.js'
+import { mostAtOnce } from './hidden-root.js'
 import type { AnswererOptions } from './test/answerer.js'
 import { honest, ofLie, raiseFees } from './test/lies.js'
-import { openOperator } from './test/operator.js'
-import { openWatched, openWatcher, until, type Watched } from './test/scene.js'
+import { newest, openOperator, openWatched, openWatcher, until, type Watched } from './test/scene.js'
 
 /* A lying operator answers each question in its last minutes. The block is removed in time nevertheless. */
 
@@ -160,7 +166,7 @@ test('all records of a block of many transactions', { timeout }, async () => {
   const { errors } = openWatcher(watched, [block])
   await watched.pass(maturityWindow / 10n)
   await until('it is removed', async () => (await watched.queued()).length === 0, timeout)
-  const [verdict] = (await watched.store.verdicts.list({ limit: 1 })).verdicts
+  const verdict = await newest(watched)
   const asked = verdict!.transactions.filter(({ stage }) => stage === 'question').length
   const share = ((BigInt(watched.scene.clock.time) - block.header.endTime) * 100n) / maturityWindow
   console.log(`${asked} questions, removed after ${share} % of the window`)
@@ -197,10 +203,10 @@ test('an output in a map with a deep way to what its proof needs, whose body is 
   await watched.pass(maturityWindow / 10n)
   await until('it is removed', async () => (await watched.queued()).length === 0, timeout)
   const share = ((BigInt(watched.scene.clock.time) - block.header.endTime) * 100n) / maturityWindow
-  const [verdict] = (await watched.store.verdicts.list({ limit: 1 })).verdicts
+  const verdict = await newest(watched)
   const asked = verdict!.transactions.filter(({ stage }) => stage === 'question').length
   console.log(`${asked} questions, removed after ${share} % of the window`)
-  expect(verdict).toMatchObject({ policy: 'ledger', fraud: 'inventedOutput' })
+  expect(verdict).toMatchObject({ proof: { policy: 'ledger', fraud: 'inventedOutput' } })
   expect(share).toBeLessThan(60n)
   expect(errors).toEqual([])
 })
@@ -225,8 +231,8 @@ async function isRemovedInTime(watched: Watched, lie: Committed, block: Block): 
     late.join(),
   ).toBe(true)
   expect(share).toBeLessThan(100n)
-  const [verdict] = (await store.verdicts.list({ limit: 1 })).verdicts
-  expect(verdict).toMatchObject({ policy: 'ledger' })
+  const verdict = await newest({ store })
+  expect(verdict).toMatchObject({ proof: { policy: 'ledger' } })
   const stages = verdict!.transactions.map(({ stage }) => stage)
   // The first answers about entries may show what is false.
   expect(stages.filter((stage) => stage !== 'question')).toEqual(['removal'])

@@ -1,16 +1,15 @@
 import { encodeHeader, headerHash } from '@ratatosk/block'
 import { equalBytes } from '@ratatosk/cbor'
-import { accuse, removeFraudulentBlock } from '@ratatosk/fraud'
 import { type Layer1, openWallet } from '@ratatosk/layer1'
 import { decodeTransaction } from '@ratatosk/ledger'
 import { keysFromSigningKey, type TransactionDraft } from '@ratatosk/ledger/builder'
 import { pruneBlocks, readQuestions, registerOperator } from '@ratatosk/protocol'
+import { accuse, removeFraudulentBlock } from '@ratatosk/protocol/fraud'
 import type { VerdictStage } from '@ratatosk/store'
 import { expect, test } from 'vitest'
 import { operator, summonsContracts } from '../../../protocol/dist/test/protocol-scene.js'
 import { honest, largeLie, ofLie } from './test/lies.js'
-import { openOperator } from './test/operator.js'
-import { evaluator, openWatched, openWatcher, until, type Watched } from './test/scene.js'
+import { evaluator, openOperator, openWatched, openWatcher, until, type Watched } from './test/scene.js'
 
 const timeout = 120_000
 

@@ -11,21 +11,26 @@ import {
 } from '@ratatosk/block'
 import { concatBytes, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { verdictPolicies } from '@ratatosk/contracts'
-import { accuse, movedParts } from '@ratatosk/fraud'
 import { encodeOutputReference, scriptHash } from '@ratatosk/ledger'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { decodePlutusData } from '@ratatosk/ledger/plutus-data'
+import { accuse, movedParts } from '@ratatosk/protocol/fraud'
 import { emptyRoot } from '@ratatosk/trie'
 import { afterAll, describe, expect, it } from 'vitest'
-import { type Draw, drawing } from '../../../contracts/dist/test/fraud/draw.js'
-import { mutatedBytes } from '../../../contracts/dist/test/fraud/mutated-bytes.js'
+import { type Draw, drawing, mutatedBytes } from '../../../contracts/dist/test/fraud/draw.js'
 import { rules } from '../../../contracts/dist/test/fraud/transaction/transactions.js'
 import { translatePolicy } from '../../../contracts/dist/test/fraud/trial.js'
-import { fraudsIn } from '../../../fraud/dist/find-fraud.js'
-import { blockOf, type Committed, outputsBefore } from '../../../fraud/dist/test/lying-blocks.js'
-import { type RichPart, richTransaction } from '../../../fraud/dist/test/rich.js'
-import { coin, signedTheft, type Theft, theft } from '../../../fraud/dist/test/theft.js'
-import { holding, undecodedOf } from '../../../fraud/dist/test/undecoded.js'
+import { fraudsIn } from '../../../protocol/dist/fraud/find-fraud.js'
+import { blockOf, type Committed, outputsBefore } from '../../../protocol/dist/fraud/test/lying-blocks.js'
+import { type RichPart, richTransaction } from '../../../protocol/dist/fraud/test/rich.js'
+import {
+  coin,
+  holding,
+  signedTheft,
+  type Theft,
+  theft,
+  undecodedOf,
+} from '../../../protocol/dist/fraud/test/theft.js'
 import { createFollower, type InvalidBlock } from '../index.js'
 import { genesisOf, served, silent } from './test/real-follower.js'
 

@@ -1,5 +1,15 @@
 import { encodeHeader } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
+import { isLayer1Error } from '@ratatosk/layer1'
+import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
+import { isWalletError } from '@ratatosk/ledger/builder'
+import {
+  type OpenQuestion,
+  pruneBlocks,
+  removeInvalidBlock,
+  type StateQueue,
+  staleBlocks,
+} from '@ratatosk/protocol'
 import {
   type AccusedBlock,
   accuse,
@@ -7,16 +17,12 @@ import {
   type ProvenFraud,
   type RemovalByFraud,
   removeFraudulentBlock,
-} from '@ratatosk/fraud'
-import { isLayer1Error } from '@ratatosk/layer1'
-import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
-import { isWalletError } from '@ratatosk/ledger/builder'
-import type { OpenQuestion, StateQueue } from '@ratatosk/protocol'
+} from '@ratatosk/protocol/fraud'
 import type { VerdictRecord } from '@ratatosk/store'
+import { silence } from './ask.js'
 import type { Job, WatcherContext } from './context.js'
 import { searchOutputs, searchTransactions } from './hidden-root.js'
 import { elementsOf, readHeld, readOperators, readScripts } from './read-layer1.js'
-import { removeByVerdict } from './remove-by-verdict.js'
 import { buildAndSend, follow, removalsOf } from './send.js'
 
 /** Takes the next step of a removal; without a proof, asks for what the operator hides. */
@@ -200,4 +206,53 @@ async function fail({ verdicts, log, retryLater }: WatcherContext, job: Job, why
     'An invalid block stays in the state queue: no fraud proof removes it',
   )
   job.giveUp()
+}
+
+/** Prunes the blocks behind a removed one. `wasPruning`, and the result: transactions may be in flight. */
+export async function pruneBehindRemoved(
+  context: WatcherContext,
+  queue: StateQueue,
+  slot: bigint,
+  wasPruning: boolean,
+): Promise<boolean> {
+  const isStale = staleBlocks(queue) !== undefined
+  if (!isStale && !wasPruning) return false
+  const removed = await context.verdicts.newestRemoved()
+  if (removed === undefined) return false
+  const { headerHash, journal } = removed
+  const sent = await follow(
+    context,
+    journal.filter(({ stage }) => stage === 'prune'),
+    slot,
+  )
+  if (sent.some(({ state }) => state === 'pending')) return true
+  if (!isStale) return false
+  const draft = pruneBlocks(context.contracts, queue, await readScripts(context))
+  await buildAndSend(context, { headerHash, stage: 'prune', draft }, slot)
+  return true
+}
+
+/** Removes a block by a verdict of the summons, if an output holds one; returns whether one does. */
+export async function removeByVerdict(
+  context: WatcherContext,
+  headerHash: Uint8Array,
+  queue: StateQueue,
+  held: readonly Utxo[],
+  slot: bigint,
+): Promise<boolean> {
+  const { contracts } = context
+  const name = toHex(headerHash)
+  const policy = contracts.summons?.policy ?? ''
+  const utxo = held.find(({ output }) => output.value.assets.get(policy)?.has(name))
+  if (utxo === undefined) return false
+  const registry = await readOperators(context)
+  const draft = removeInvalidBlock(contracts, {
+    queue,
+    registry,
+    headerHash,
+    verdict: { kind: 'held', utxo },
+    referenceScripts: await readScripts(context),
+  })
+  await buildAndSend(context, { headerHash, stage: 'removal', draft, proof: silence }, slot)
+  return true
 }

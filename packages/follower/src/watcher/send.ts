@@ -1,10 +1,9 @@
 import { BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
 import { isLayer1Error, missingInputs } from '@ratatosk/layer1'
-import { decodeTransaction, type Transaction } from '@ratatosk/ledger'
+import { decodeTransaction, effects, outputReferenceKey, type Transaction, type Utxo } from '@ratatosk/ledger'
 import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/ledger/builder'
 import type { RecordedTransaction, VerdictRecord, VerdictStage } from '@ratatosk/store'
 import type { InFlight, OwnTransaction, WatcherContext } from './context.js'
-import { sparedOf } from './spared.js'
 
 const hourMs = 3_600_000
 
@@ -132,26 +131,28 @@ interface Wanted {
   readonly headerHash: Uint8Array
   readonly stage: VerdictStage
   readonly draft: TransactionDraft
-  readonly proof?: { readonly policy: string; readonly fraud: string }
+  readonly proof?: VerdictRecord['proof']
+  /** Read once more before it costs ada. */
+  readonly isNeeded?: () => Promise<boolean>
 }
 
 /** Stages whose outputs with datums come back to the wallet later, or to the asker. */
 const locking: readonly VerdictStage[] = ['question', 'datum']
 
-/** Builds, records and sends a transaction; undefined if the wallet or the budget lacks the ada. */
+/** Builds, records and sends a transaction; undefined if it is not needed, or ada or budget is lacking. */
 export async function buildAndSend(
   context: WatcherContext,
   wanted: Wanted,
   slot: bigint,
 ): Promise<RecordedTransaction | undefined> {
   const { wallet, verdicts, step, log } = context
-  const { headerHash, stage, proof } = wanted
+  const { headerHash, stage, proof, isNeeded = async () => true } = wanted
   const built = await build(context, wanted, slot)
   if (built === undefined) return undefined
   const locked = locking.includes(stage) ? lovelaceInDatums(built) : 0n
   const recorded = { id: built.id, stage, cbor: built.bytes, fee: built.fee, locked }
   try {
-    if (!(await isWithinBudget(context, built.fee + locked))) {
+    if (!(await isNeeded()) || !(await isWithinBudget(context, built.fee + locked))) {
       wallet.release(built.id)
       return undefined
     }
@@ -258,3 +259,50 @@ async function isOvertaken(
   }
   return false
 }
+
+type Spared = Pick<Utxo, 'reference'>
+
+/**
+ * Outputs that a new transaction must not pay with: those that recorded ones in flight use, datums of proofs,
+ * and outputs of sweeps in flight, because the next process could not follow what spends them.
+ */
+export async function sparedOf(
+  context: WatcherContext,
+  { referenceInputs = [] }: Pick<TransactionDraft, 'referenceInputs'> = {},
+): Promise<readonly Spared[]> {
+  const { verdicts, wallet, sendings, isUndecided } = context
+  const pruned = (await verdicts.newestRemoved())?.journal.filter(({ stage }) => stage === 'prune') ?? []
+  const open = (await verdicts.open()).filter(isUndecided)
+  const proving = open.filter(({ state }) => state !== 'unprovable').flatMap(({ journal }) => journal)
+  const sweeps = wallet.inFlight().flatMap((id) => {
+    const own = sendings.get(id)?.transaction
+    return own?.stage === 'sweep' ? madeBy(own) : []
+  })
+  const recorded = [...open.flatMap(({ journal }) => journal), ...pruned]
+  const needed: Spared[] = []
+  for (const each of recorded) if (!(await isIncluded(context, each))) needed.push(...neededBy(each))
+  const datums = proving.flatMap(madeBy).filter(({ output }) => output.datum.kind === 'inline')
+  const read = new Set(referenceInputs.map(keyOf))
+  return [...needed, ...datums, ...sweeps].filter((each) => !read.has(keyOf(each)))
+}
+
+/** Whether layer 1 has shown a transaction in a block: its collateral is free again. */
+async function isIncluded(
+  { layer1, signal, included }: WatcherContext,
+  { id }: RecordedTransaction,
+): Promise<boolean> {
+  if (included.has(id)) return true
+  if ((await layer1.status(id, { signal })).kind !== 'confirmed') return false
+  included.add(id)
+  return true
+}
+
+function neededBy({ cbor }: RecordedTransaction): readonly Spared[] {
+  const { inputs, referenceInputs, collateralInputs } = decodeTransaction(cbor).body
+  return [...inputs, ...referenceInputs, ...collateralInputs].map((reference) => ({ reference }))
+}
+
+const madeBy = ({ cbor }: Pick<RecordedTransaction, 'cbor'>): readonly Utxo[] =>
+  effects(decodeTransaction(cbor)).produced
+
+const keyOf = ({ reference }: Spared): string => outputReferenceKey(reference)

@@ -1,8 +1,15 @@
 import { beforeAll, expect, test } from 'vitest'
 import { groundBlock } from './test/silence/hidden-blocks.js'
 import { type Fees, measureFees } from './test/silence/money.js'
-import { hiddenBlocks, outcomesOf, publicNetwork, rollBacks, sceneOf } from './test/silence/stories.js'
-import { isLost, timeTable } from './test/silence/tables.js'
+import {
+  hiddenBlocks,
+  isLost,
+  outcomesOf,
+  publicNetwork,
+  rollBacks,
+  sceneOf,
+  timeTable,
+} from './test/silence/stories.js'
 
 /*
  * Operators who hide something and show each answer in its last second, in slots: with the search of the

@@ -1,5 +1,6 @@
 import { largestBond, leastPenalty, leastReserve, summonsTerms } from '@ratatosk/protocol'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { unansweredAfter } from './test/silence/layer1.js'
 import {
   accountOf,
   bledBy,
@@ -14,16 +15,16 @@ import {
   type Terms,
   withFunds,
 } from './test/silence/money.js'
-import { unansweredAfter } from './test/silence/outage.js'
 import {
+  attacksOf,
   devnet,
   hiddenBlocks,
+  isLost,
   outcomesOf,
   publicNetwork,
   rollBacks,
   sceneOf,
 } from './test/silence/stories.js'
-import { attacksOf, isLost } from './test/silence/tables.js'
 
 /* The costs of a summons for each side, by the measured fees; and the shortest searches, in slots. */
 

@@ -1,7 +1,9 @@
-import { BytesMap } from '@ratatosk/cbor'
-import type { Job, Lack, Missing } from './context.js'
-import { createSummonsLine } from './summon.js'
-import type { DisputedBlock } from './types.js'
+import { decodeHeader } from '@ratatosk/block'
+import { BytesMap, BytesSet } from '@ratatosk/cbor'
+import { patienceOf, unreadLine } from '@ratatosk/protocol'
+import type { Job, Lack, Missing, WatcherContext } from './context.js'
+import type { DisputedBlock, WatcherOptions } from './types.js'
+import { createSummonsLine } from './unavailable.js'
 
 /** All that a watcher knows beside its store. Times are of `performance.now()` unless they say otherwise. */
 export interface WatcherState {
@@ -60,3 +62,76 @@ export const openState = (): WatcherState => ({
   confirmedUntil: 0n,
   counts: { asked: 0, answered: 0, unanswered: 0 },
 })
+
+/** Polls between two attempts of which one has failed. */
+const attemptPolls = 3
+/** The longest lag of a provider's answers behind its tip: milliseconds, and share of the maturity window. */
+const [maxLagMs, shareForLag] = [120_000, 30n]
+/** Milliseconds of layer 1 after which a block that is too old to be asked for is a new trouble. */
+const longestCalmMs = 600_000n
+/** Polls after which a transaction is sent again, and how often in its validity at least. */
+const [resendPolls, leastSendings] = [20, 20]
+
+/** The means of the steps of a watcher; their reports change its state. */
+export function openContext(
+  options: WatcherOptions & { readonly pollMs: number },
+  state: WatcherState,
+  signal: AbortSignal,
+): WatcherContext {
+  const { contracts, log, observer, pollMs, validityMs = 300_000 } = options
+  const { maturityWindow } = contracts.parameters
+  const refusedMs = attemptPolls * pollMs
+  return {
+    ...options,
+    validityMs,
+    patience: options.patienceMs === undefined ? patienceOf(maturityWindow) : BigInt(options.patienceMs),
+    resendMs: Math.min(resendPolls * pollMs, validityMs / leastSendings),
+    signal,
+    refusedMs,
+    sendings: new BytesMap(),
+    included: new BytesSet(),
+    dead: new BytesSet(),
+    lagMs: Math.min(maxLagMs, Number(maturityWindow / shareForLag)),
+    isUndecided: ({ header }) => decodeHeader(header).endTime > state.confirmedUntil,
+    doesNotRead(outputs) {
+      const line = unreadLine(outputs)
+      if (line !== undefined && line !== state.unread) log.error({ code: 'SUMMONS_UNREAD' }, line)
+      state.unread = line
+    },
+    asksTooLate(block, now) {
+      const calm = maturityWindow < longestCalmMs ? maturityWindow : longestCalmMs
+      if (state.lateAt === undefined || now > state.lateAt + calm)
+        log.error(
+          { code: 'WATCHER_TOO_LATE', ...block },
+          "A block without a body is too old to be asked for. Check that its operator's archivist is up: " +
+            'once a peer serves the body, the block is judged by it; until then, build on no later block. ' +
+            'Those that follow are in GET /verdicts, and not logged',
+        )
+      state.lateAt = now
+    },
+    lacks(found) {
+      const { lack } = state
+      if (found === undefined) {
+        if (lack !== undefined) log.info({ was: lack.reason }, 'The watcher can pay again')
+      } else if (found.code !== lack?.code) {
+        log.error({ code: found.code }, `The watcher cannot pay: ${found.reason}`)
+      }
+      state.lack = found
+    },
+    fails(error) {
+      state.failure ??= error
+    },
+    retryLater() {
+      state.retryAt = performance.now() + refusedMs
+    },
+    asked(count) {
+      state.counts.asked += count
+    },
+    step(name) {
+      // The bond of a question has come back.
+      if (name === 'answered' || name === 'removed') state.balanceAt = 0
+      if (name === 'answered' || name === 'unanswered') state.counts[name]++
+      observer?.step(name)
+    },
+  }
+}

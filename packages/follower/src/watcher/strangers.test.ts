@@ -1,16 +1,24 @@
 import { toHex } from '@ratatosk/cbor'
-import { encodeAsk, encodeChunkAnswer, encodeExpiry } from '@ratatosk/fraud'
 import { type Layer1, Layer1Error } from '@ratatosk/layer1'
 import { decodeTransaction, outputReferenceKey } from '@ratatosk/ledger'
 import { askQuestions, endQuestion, readQuestions } from '@ratatosk/protocol'
-import { expect, test } from 'vitest'
-import { blockOf } from '../../../fraud/dist/test/lying-blocks.js'
+import { encodeAsk, encodeChunkAnswer, encodeExpiry } from '@ratatosk/protocol/fraud'
+import { describe, expect, test } from 'vitest'
+import { blockOf } from '../../../protocol/dist/fraud/test/lying-blocks.js'
 import { summonsContracts as contracts } from '../../../protocol/dist/test/protocol-scene.js'
 import type { InvalidBlock } from '../index.js'
-import { chunkNumberOf } from './question-book.js'
+import { chunkNumberOf } from './context.js'
+import type { SummonResult, Watcher, WatcherStep } from './index.js'
 import { honest, mapOfTwo } from './test/lies.js'
-import { openOperator } from './test/operator.js'
-import { openWatched, openWatcher, until, type Watched } from './test/scene.js'
+import {
+  isRemoved,
+  newest,
+  openOperator,
+  openWatched,
+  openWatcher,
+  until,
+  type Watched,
+} from './test/scene.js'
 import { chunkQuestion } from './unavailable.js'
 
 const timeout = 120_000
@@ -83,8 +91,7 @@ test('removes a block by a verdict that is not recorded', { timeout }, async () 
   const resume = await stopMining()
   scene.clock.time += 2 * Number(period)
   await scene.devnet.produceBlock()
-  const newest = async () => (await store.verdicts.list({ limit: 1 })).verdicts[0]!
-  const verdict = async () => (await newest()).transactions.find(({ stage }) => stage === 'verdict')
+  const verdict = async () => (await newest({ store }))!.transactions.find(({ stage }) => stage === 'verdict')
   await until('the verdict is sent', async () => (await verdict()) !== undefined)
   await until('it waits', () => scene.devnet.mempool().length === 1)
   await first.close()
@@ -94,8 +101,8 @@ test('removes a block by a verdict that is not recorded', { timeout }, async () 
   resume()
   await until('it is included', async () => (await scene.layer1.status(id)).kind === 'confirmed')
   const { errors } = openWatcher(watched, [block], { withheld: nobody, patienceMs })
-  await until('it is removed', async () => (await newest()).state === 'removed')
-  expect((await newest()).transactions.map(({ stage }) => stage)).toEqual(['question', 'removal'])
+  await until('it is removed', () => isRemoved({ store }))
+  expect((await newest({ store }))!.transactions.map(({ stage }) => stage)).toEqual(['question', 'removal'])
   expect(errors).toEqual([])
 })
 
@@ -138,10 +145,13 @@ test('tries once at each tip to end a question that layer 1 takes only later', {
   await new Promise((resolve) => setTimeout(resolve, 500))
   expect(refused).toHaveLength(1)
   resume()
-  const newest = async () => (await store.verdicts.list({ limit: 1 })).verdicts[0]!
-  await until('it is removed', async () => (await newest()).state === 'removed')
+  await until('it is removed', () => isRemoved({ store }))
   expect(refused).toHaveLength(1)
-  expect((await newest()).transactions.map(({ stage }) => stage)).toEqual(['question', 'verdict', 'removal'])
+  expect((await newest({ store }))!.transactions.map(({ stage }) => stage)).toEqual([
+    'question',
+    'verdict',
+    'removal',
+  ])
   expect(errors).toEqual([])
 })
 
@@ -188,9 +198,8 @@ test.each(Object.entries(blocks))(
     await first.close()
     await operatorEnds(watched)
     const { errors } = openWatcher(watched, [block], options)
-    const newest = async () => (await store.verdicts.list({ limit: 1 })).verdicts[0]!
-    await until('it is removed', async () => (await newest()).state === 'removed')
-    expect((await newest()).transactions.map(({ stage }) => stage)).toEqual(['question', 'removal'])
+    await until('it is removed', () => isRemoved({ store }))
+    expect((await newest({ store }))!.transactions.map(({ stage }) => stage)).toEqual(['question', 'removal'])
     expect(errors).toEqual([])
     // The verdict is still there, and no question.
     expect(await scene.layer1.utxosAt(contracts.summons!.addressText, { policy })).toHaveLength(1)
@@ -228,11 +237,107 @@ test.each(['a wrong answer of the provider', 'an unexpected failure'])(
       },
     }
     openWatcher(watched, [block], { layer1, withheld, patienceMs })
-    const newest = async () => (await store.verdicts.list({ limit: 1 })).verdicts[0]
-    await until('it relies on theirs', async () => (await newest())?.state === 'unavailable')
+    await until('it relies on theirs', async () => (await newest({ store }))?.state === 'unavailable')
     await openOperator(watched, committed)
     await until('the body is shown', () => shown.length > 0, 30_000)
     expect(shown.map(toHex)).toEqual(committed.transactions.map(toHex))
-    expect((await newest())!.transactions.map(({ stage }) => stage)).toEqual(['question'])
+    expect((await newest({ store }))!.transactions.map(({ stage }) => stage)).toEqual(['question'])
   },
 )
+
+describe('summon', () => {
+  const withheld = { judge: async () => Promise.reject(new Error('There is no body')) }
+  /** Longer than a test: nothing is asked without a summons. */
+  const patienceMs = Number(contracts.parameters.maturityWindow)
+  const questions = async ({ scene }: Watched) =>
+    readQuestions(contracts, await scene.layer1.utxosByPolicy(contracts.summons!.policy))
+
+  /** Summons once the watcher lacks the body. */
+  async function summon({ summon }: Watcher, headerHash: Uint8Array, chunk = 0): Promise<SummonResult> {
+    let result: SummonResult = { kind: 'busy' }
+    await until('the body is missing', async () => {
+      result = await summon({ headerHash, chunk })
+      return !(result.kind === 'refused' && result.reason.startsWith('Not missing'))
+    })
+    return result
+  }
+
+  test('a summons is asked at once and once, and silence removes the block', { timeout }, async () => {
+    const watched = await openWatched({ contracts })
+    const block = await watched.commit(honest(watched.story))
+    const { headerHash } = block
+    const steps: WatcherStep[] = []
+    const observer = { step: (name: WatcherStep) => void steps.push(name) }
+    const { watcher } = openWatcher(watched, [block], { withheld, patienceMs, observer })
+    expect(await watcher.summon({ headerHash: new Uint8Array(28), chunk: 0 })).toEqual({ kind: 'absent' })
+    const first = summon(watcher, headerHash)
+    const asked = await first
+    if (asked.kind !== 'asked') throw new Error(JSON.stringify(asked))
+    const again = await Promise.all([summon(watcher, headerHash), summon(watcher, headerHash)])
+    expect(again).toEqual([
+      { kind: 'refused', reason: 'Already asked' },
+      { kind: 'refused', reason: 'Already asked' },
+    ])
+    await until('layer 1 has it', async () => (await questions(watched)).length === 1)
+    const [open] = await questions(watched)
+    expect(outputReferenceKey(open!.utxo.reference)).toBe(asked.question)
+    expect(open!.question).toMatchObject({ kind: 'chunk', deadline: asked.deadline })
+    expect(await newest(watched)).toMatchObject({ transactions: [{ id: asked.transactionId }] })
+    expect(steps.indexOf('question-recorded')).toBeLessThan(steps.indexOf('question-sent'))
+    await watched.pass(2n * period)
+    await until('it is removed', () => isRemoved(watched))
+    expect(await summon(watcher, headerHash)).toEqual({ kind: 'absent' })
+  })
+
+  test('a watcher that is killed after it has recorded a summons sends it, once', { timeout }, async () => {
+    const watched = await openWatched({ contracts })
+    const block = await watched.commit(honest(watched.story))
+    const resume = await watched.stopMining()
+    const layer1: typeof watched.scene.layer1 = {
+      ...watched.scene.layer1,
+      submit: async () => Promise.reject(new Error('The process is killed')),
+    }
+    const first = openWatcher(watched, [block], { withheld, patienceMs, layer1 })
+    await expect(summon(first.watcher, block.headerHash)).rejects.toThrow('The process is killed')
+    await first.close()
+    const recorded = (await newest(watched))!.transactions
+    expect(recorded).toMatchObject([{ stage: 'question' }])
+    resume()
+    const { watcher } = openWatcher(watched, [block], { withheld, patienceMs })
+    await until('it is sent', async () => (await questions(watched)).length === 1)
+    const [open] = await questions(watched)
+    expect(toHex(open!.utxo.reference.transactionId)).toBe(toHex(recorded[0]!.id))
+    expect(await summon(watcher, block.headerHash)).toEqual({ kind: 'refused', reason: 'Already asked' })
+  })
+
+  test('a summons is refused that ends too late, exceeds the budget, or waits behind many', {
+    timeout,
+  }, async () => {
+    const watched = await openWatched({ contracts })
+    const block = await watched.commit(honest(watched.story))
+    const { headerHash } = block
+    const options = { withheld, patienceMs }
+    const poor = openWatcher(watched, [block], { ...options, maxLovelacePerHour: 2_000_000n })
+    expect(await summon(poor.watcher, headerHash)).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringMatching(/^Not sent: .* of 2000000 are left in this hour$/),
+    })
+    expect(await questions(watched)).toEqual([])
+    await poor.close()
+    await expect(poor.watcher.summon({ headerHash, chunk: 0 })).rejects.toThrow('The watcher is closed')
+
+    await watched.pass(contracts.parameters.maturityWindow - 2n * period)
+    const { watcher } = openWatcher(watched, [block], options)
+    // Not before a block shows the time.
+    await until('it is too late', async () => {
+      const result = await summon(watcher, headerHash)
+      return result.kind === 'refused' && result.reason.startsWith('Too late: ')
+    })
+    const client = new AbortController()
+    const many = Array.from({ length: 17 }, () => watcher.summon({ headerHash, chunk: 0 }, client.signal))
+    client.abort(new Error('The client is gone'))
+    expect(await many.at(-1)).toEqual({ kind: 'busy' })
+    const ended = await Promise.allSettled(many)
+    expect(ended.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(10)
+  })
+})

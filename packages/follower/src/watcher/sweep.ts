@@ -1,5 +1,4 @@
 import { BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
-import { encodeExpiry, encodeReclaim } from '@ratatosk/fraud'
 import { encodeBech32Address, keyAddress, slotToTime } from '@ratatosk/ledger'
 import { isWalletError, type TransactionDraft } from '@ratatosk/ledger/builder'
 import {
@@ -10,11 +9,11 @@ import {
   type StateQueue,
   staleFrom,
 } from '@ratatosk/protocol'
+import { encodeExpiry, encodeReclaim } from '@ratatosk/protocol/fraud'
 import type { WatcherContext } from './context.js'
 import { readSummonses } from './questions.js'
 import { readScripts } from './read-layer1.js'
-import { follow, forget, send } from './send.js'
-import { sparedOf } from './spared.js'
+import { follow, forget, send, sparedOf } from './send.js'
 
 /** Returned bonds that one transaction takes. */
 const mostAtOnce = 30

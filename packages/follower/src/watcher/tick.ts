@@ -1,19 +1,18 @@
-import { BytesSet } from '@ratatosk/cbor'
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { decodeHeader } from '@ratatosk/block'
+import { type BytesMap, BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
 import { type OpenQuestion, type StateQueue, soundBlocks, soundRoot } from '@ratatosk/protocol'
-import type { VerdictRecord } from '@ratatosk/store'
-import { openAllowance } from './allowance.js'
-import { conclude, settleValid } from './conclude.js'
+import type { HeldLease, VerdictRecord } from '@ratatosk/store'
 import type { Job, Missing, WatcherContext } from './context.js'
-import { pruneBehindRemoved } from './prune.js'
-import { readSummonses } from './questions.js'
+import { openAllowance, readSummonses } from './questions.js'
 import { readQueue } from './read-layer1.js'
-import { advanceRemoval } from './remove.js'
-import { follow, removalsOf } from './send.js'
+import { advanceRemoval, pruneBehindRemoved } from './remove.js'
+import { follow, forget, removalsOf } from './send.js'
 import type { WatcherState } from './state.js'
-import { summonChunk, verdictAbout } from './summon.js'
 import { sweepBonds } from './sweep.js'
-import type { Turn } from './turn.js'
-import { advanceUnavailable } from './unavailable.js'
+import type { WatcherOptions } from './types.js'
+import { advanceUnavailable, summonChunk, verdictAbout } from './unavailable.js'
 
 /** Lovelace that the datums of the longest proof lock, with collateral and fees. */
 const leastLovelace = 350_000_000n
@@ -91,7 +90,7 @@ async function look({ context, state }: Watching, slot: bigint): Promise<Sight> 
     (verdict) => verdict.state === 'unprovable' || missing.get(verdict.headerHash)?.reported !== undefined,
   )
   state.unavailable = inQueue.find((verdict) => verdict.state === 'unavailable')
-  for (const name of missing.keys()) if (!shown.has(name)) missing.delete(name)
+  for (const [name, { hasCome }] of missing) if (hasCome || !shown.has(name)) missing.delete(name)
   let summonses: ReturnType<typeof readSummonses> | undefined
   return {
     slot,
@@ -137,7 +136,8 @@ async function advance({ context, state }: Watching, sight: Sight): Promise<void
   const now = performance.now()
   const sound = new BytesSet(soundBlocks(queue).map(({ headerHash }) => headerHash))
   const wanted = [...state.missing.values()]
-    .filter(({ wantedAt, block }) => now - wantedAt < wantedForMs && sound.has(block.headerHash))
+    .filter(({ wantedAt, hasCome }) => now - wantedAt < wantedForMs && !hasCome)
+    .filter(({ block }) => sound.has(block.headerHash))
     // The funds go to the block that is mature first.
     .sort((a, b) => Number(a.block.header.endTime - b.block.header.endTime))
   const allowance = openAllowance(wanted.map(({ book }) => book))
@@ -188,4 +188,110 @@ async function forEach<Item>(items: Iterable<Item>, run: (item: Item) => Promise
       failure ??= error
     })
   if (failure !== undefined) throw failure
+}
+
+/** The turn of one of the processes that share a store and a wallet. */
+interface Turn {
+  /** Takes the turn, or keeps it. @returns why this process may not use the wallet; undefined if it may */
+  obstacle(): Promise<string | undefined>
+  release(): Promise<void>
+}
+
+/** Without a lease, this process is the only one. */
+export function openTurn({ lease, log }: Pick<WatcherOptions, 'lease' | 'log'>): Turn {
+  const holder = `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`
+  let held: HeldLease | undefined
+  let reason: string | undefined
+  return {
+    async obstacle() {
+      if (lease === undefined || held?.lost.aborted === false) return undefined
+      const { leases, ttlMs } = lease
+      held = await leases.hold('watcher', holder, ttlMs)
+      const other = held === undefined ? await leases.current('watcher') : undefined
+      const was = reason
+      reason =
+        held === undefined ? `Another process of this store watches: ${other?.holder ?? ''}` : undefined
+      if (reason !== undefined && was === undefined) log.info({ holder: other?.holder }, reason)
+      if (reason === undefined && was !== undefined) log.info({ holder }, 'This process watches now')
+      return reason
+    },
+    release: async () => held?.release(),
+  }
+}
+
+/** Settles a verdict about a block that the queue does not show, unless by an old view or a roll-back. */
+async function conclude(context: WatcherContext, verdict: VerdictRecord, queue: StateQueue): Promise<void> {
+  const { verdicts, layer1, signal, log, step } = context
+  const { headerHash, height } = verdict
+  const own = removalsOf(verdict)
+  const states = await Promise.all(own.map(({ id }) => layer1.status(id, { signal })))
+  const isIncluded = (place: number): boolean => states[place]?.kind === 'confirmed'
+  const removal = own.find(({ stage }, place) => stage === 'removal' && isIncluded(place))
+  if (removal === undefined && !(await isTaken(context, verdict, queue))) return
+  for (const [place, recorded] of own.entries()) if (!isIncluded(place)) await forget(context, recorded)
+  await verdicts.removed(headerHash)
+  step('removed')
+  const fields = { headerHash: toHex(headerHash), height: Number(height) }
+  if (removal) log.info({ ...fields, transaction: toHex(removal.id) }, 'Removed an invalid block')
+  else log.info(fields, 'An invalid block is gone: this watcher did not remove it')
+}
+
+/** Whether another transaction than the block's commit has spent the element before: it took the block. */
+async function isTaken(
+  context: WatcherContext,
+  { header, headerHash, height, commitId, state }: VerdictRecord,
+  queue: StateQueue,
+): Promise<boolean> {
+  const { layer1, signal, verdicts, archive, log } = context
+  const { prevHeaderHash } = decodeHeader(header)
+  const root = soundRoot(queue)
+  const { state: confirmed } = root.datum
+  if (equalBytes(confirmed.headerHash, headerHash)) {
+    if (state === 'unprovable') return false
+    const reason = 'It was merged before it was removed'
+    await verdicts.unprovable(headerHash, reason)
+    const fields = { code: 'WATCHER_MERGED', headerHash: toHex(headerHash) }
+    log.error(fields, `An invalid block is not removed: ${reason}`)
+    return false
+  }
+  if (commitId === undefined) return false
+  const commit = await layer1.status(commitId, { signal })
+  if (commit.kind !== 'confirmed') return false
+  const before = equalBytes(confirmed.headerHash, prevHeaderHash)
+    ? root
+    : queue.blocks.find((block) => equalBytes(block.headerHash, prevHeaderHash))
+  if (before === undefined) {
+    // Later blocks are merged, perhaps this one too, or the queue is too old. A follower archives valid
+    // blocks only: one at this height, merged, is there in place of this one.
+    const archived = await archive.byHeight(height)
+    return archived?.merged === true && !equalBytes(archived.headerHash, headerHash)
+  }
+  const { transactionId: replacement } = before.utxo.reference
+  if (equalBytes(replacement, commitId)) return false
+  const replaced = await layer1.status(replacement, { signal })
+  return replaced.kind === 'confirmed' && replaced.slot >= commit.slot
+}
+
+/** Settles verdicts about missing bodies that were archived since; returns the other blocks. */
+async function settleValid(
+  { verdicts, archive, log }: WatcherContext,
+  open: readonly VerdictRecord[],
+  missing: BytesMap<Missing>,
+): Promise<readonly VerdictRecord[]> {
+  const left: VerdictRecord[] = []
+  for (const verdict of open) {
+    const { headerHash, height, state } = verdict
+    const archived = state === 'unavailable' ? await archive.byHeight(height) : undefined
+    if (archived === undefined || !equalBytes(archived.headerHash, headerHash)) {
+      left.push(verdict)
+      continue
+    }
+    await verdicts.valid(headerHash, 'Its body came late, and breaks no rule')
+    missing.delete(headerHash)
+    log.info(
+      { headerHash: toHex(headerHash), height: Number(height) },
+      'A block whose body was missing is valid',
+    )
+  }
+  return left
 }

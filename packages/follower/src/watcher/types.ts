@@ -1,8 +1,8 @@
 import type { ProvableRules } from '@ratatosk/contracts'
-import type { RemovalContext } from '@ratatosk/fraud'
 import type { Layer1, Wallet } from '@ratatosk/layer1'
 import type { Log } from '@ratatosk/ports'
 import type { Contracts } from '@ratatosk/protocol'
+import type { RemovalContext } from '@ratatosk/protocol/fraud'
 import type { Store, VerdictStage } from '@ratatosk/store'
 import type { FollowerOptions } from '../index.js'
 
@@ -117,6 +117,8 @@ export interface Watcher {
   readonly watch: NonNullable<FollowerOptions['watch']>
   /** The `unavailable` of a follower: asks the operator for the body on layer 1. */
   readonly unavailable: NonNullable<FollowerOptions['unavailable']>
+  /** The `available` of a follower: nothing asks for the body any more. */
+  readonly available: NonNullable<FollowerOptions['available']>
   /**
    * Asks now for a chunk of a block whose body no peer serves, within the budget.
    *

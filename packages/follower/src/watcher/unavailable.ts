@@ -1,28 +1,37 @@
 import { chunkKey, encodeHeader, headerFieldIndex, maxChunks } from '@ratatosk/block'
-import { concatBytes, toHex } from '@ratatosk/cbor'
+import { concatBytes, equalBytes, toHex } from '@ratatosk/cbor'
 import type { SummonsQuestion } from '@ratatosk/contracts'
-import { chunkCountOf, transactionsInChunk } from '@ratatosk/fraud'
-import { blake2b256, type Utxo } from '@ratatosk/ledger'
-import { mostInAsking, type OpenQuestion, type StateQueue } from '@ratatosk/protocol'
+import { blake2b256, decodeTransaction, effects, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
+import { isWalletError } from '@ratatosk/ledger/builder'
+import { mostInAsking, type OpenQuestion, readQuestions, type StateQueue } from '@ratatosk/protocol'
+import { chunkCountOf, transactionsInChunk } from '@ratatosk/protocol/fraud'
 import type { VerdictRecord } from '@ratatosk/store'
-import { type Allowance, takeBehind } from './allowance.js'
 import {
+  ask,
   askAll,
   expireOverdue,
+  isAsked,
   type QuestionTerm,
   reliesOnAsked,
   termOf,
   type WantedQuestion,
 } from './ask.js'
-import type { Missing, StuckBlock, WatcherContext } from './context.js'
-import { chunkNumberOf, type QuestionBook, subjectOf } from './question-book.js'
-import { followQuestions, type Waiting } from './questions.js'
+import {
+  chunkNumberOf,
+  type Missing,
+  type QuestionBook,
+  type StuckBlock,
+  subjectOf,
+  type WatcherContext,
+} from './context.js'
+import { type Allowance, followQuestions, takeBehind, type Waiting } from './questions.js'
 import { elementsOf, readVerdicts } from './read-layer1.js'
-import { removeByVerdict } from './remove-by-verdict.js'
+import { removeByVerdict } from './remove.js'
 import { follow, removalsOf } from './send.js'
+import type { Summon, SummonResult } from './types.js'
 
 /** Own questions about a block that wait for answers at once: about all of its chunks. */
-export const mostAtOnce = maxChunks
+const mostAtOnce = maxChunks
 /**
  * Questions that are asked at once while others wait, if as many are wanted: one answer after another would
  * free one question after another, which costs ten times as much in a transaction of its own.
@@ -69,7 +78,7 @@ export async function advanceUnavailable(
   const patience = ownPatience(context, headerHash)
   const isBegun = known?.journal.some(({ stage }) => stage === 'question') === true
   const isPatient = term.now < header.endTime + patience || term.now < missing.since + patience / ownShare
-  if (isPatient && !isBegun) return false
+  if ((isPatient && !isBegun) || (await hasBody(context, missing))) return false
   const verdict =
     known !== undefined && missing.isRecorded
       ? known
@@ -91,8 +100,22 @@ function ownPatience({ patience, wallet }: WatcherContext, headerHash: Uint8Arra
   return patience - (patience * BigInt(share)) / 2560n
 }
 
+/** Whether the body of a block has come. Reads the archive, as the follower may not have said so yet. */
+async function hasBody({ archive }: WatcherContext, missing: Missing): Promise<boolean> {
+  const { headerHash, height } = missing.block
+  const archived = missing.hasCome ? undefined : await archive.byHeight(height)
+  if (archived !== undefined && equalBytes(archived.headerHash, headerHash)) missing.hasCome = true
+  return missing.hasCome
+}
+
+/** A missing block that is asked for, unless its body comes meanwhile. */
+const unlessItComes = (context: WatcherContext, missing: Missing) => ({
+  ...missing.block,
+  isNeeded: async () => !(await hasBody(context, missing)),
+})
+
 /** Records that no peer serves the body of a block. */
-export async function recordUnavailable(
+async function recordUnavailable(
   { verdicts, step }: WatcherContext,
   missing: Missing,
   before: Utxo,
@@ -172,7 +195,7 @@ async function askFor(
     next.push(wanted)
   }
   const least = unasked.length < numbers.length ? Math.min(leastAtOnce, unasked.length) : 1
-  if (next.length >= least) await askAll(context, block, next, term, slot, least)
+  if (next.length >= least) await askAll(context, unlessItComes(context, missing), next, term, slot, least)
 }
 
 /** The questions that wait, by subject: anyone can ask thousands. */
@@ -264,3 +287,95 @@ async function giveUp(
   missing.reported = why
   report({ headerHash: toHex(headerHash), height: Number(height), reason: full })
 }
+
+/** Summonses that wait for their turn. */
+const mostWaiting = 16
+
+/** A summons that waits for its turn between two reads of layer 1. */
+interface WaitingSummon {
+  readonly summon: Summon
+  readonly signal: AbortSignal | undefined
+  readonly resolve: (result: SummonResult | Promise<SummonResult>) => void
+  readonly reject: (reason: unknown) => void
+}
+
+export function createSummonsLine() {
+  const line: WaitingSummon[] = []
+  return {
+    add: (summon: Summon, signal?: AbortSignal): Promise<SummonResult> =>
+      line.length < mostWaiting
+        ? new Promise((resolve, reject) => line.push({ summon, signal, resolve, reject }))
+        : Promise.resolve({ kind: 'busy' }),
+    isEmpty: () => line.length === 0,
+    /** Takes the first one whose client still waits. */
+    next(): WaitingSummon | undefined {
+      for (let next = line.shift(); next !== undefined; next = line.shift()) {
+        if (next.signal?.aborted !== true) return next
+        next.reject(next.signal.reason)
+      }
+      return undefined
+    },
+    refuse(reason: string): void {
+      for (const { resolve } of line.splice(0)) resolve({ kind: 'refused', reason })
+    },
+    /** Ends those that wait. */
+    fail(error: unknown): void {
+      for (const { reject } of line.splice(0)) reject(error)
+    },
+  }
+}
+
+interface AskedBlock {
+  readonly queue: StateQueue
+  readonly missing: Missing | undefined
+  readonly known: VerdictRecord | undefined
+  questions(block: Missing): Promise<readonly OpenQuestion[]>
+}
+
+/** Asks for a chunk of an unavailable block; recorded first. Undefined if neither refused nor sent. */
+export async function summonChunk(
+  context: WatcherContext,
+  { headerHash, chunk }: Summon,
+  { queue, missing, known, questions }: AskedBlock,
+  slot: bigint,
+): Promise<SummonResult | undefined> {
+  const elements = elementsOf(queue, headerHash)
+  if (elements === undefined) return { kind: 'absent' }
+  if (missing === undefined || missing.transactions !== undefined || (await hasBody(context, missing)))
+    return notMissing
+  const { block, book } = missing
+  const term = await termOf(context, block.header, slot)
+  const wanted = chunkQuestion(block.header.transactionsRoot, chunk)
+  const open = await questions(missing)
+  const waiting = await followQuestions(context, book, known, open, slot)
+  if (book.chunks.has(chunk) || isAsked(waiting, wanted, term)) return refused('Already asked')
+  if (!term.isInTime) return refused('Too late: a question would end too late for a removal')
+  if (waiting.own >= mostAtOnce)
+    return refused(`Too many: ${mostAtOnce} questions about the block wait for their answers`)
+  if (known === undefined || !missing.isRecorded) await recordUnavailable(context, missing, elements.before)
+  const sent = await ask(context, unlessItComes(context, missing), [wanted], term, slot).catch(
+    (error: unknown) => {
+      if (isWalletError(error)) return error.message
+      throw error
+    },
+  )
+  if (typeof sent === 'string') return refused(`Not sent: ${sent}`)
+  if (sent === undefined) return missing.hasCome ? notMissing : undefined
+  const [asked] = readQuestions(context.contracts, effects(decodeTransaction(sent.cbor)).produced)
+  if (asked === undefined) throw new TypeError('The transaction has no question')
+  return {
+    kind: 'asked',
+    question: outputReferenceKey(asked.utxo.reference),
+    transactionId: sent.id,
+    deadline: asked.question.deadline,
+  }
+}
+
+const refused = (reason: string): SummonResult => ({ kind: 'refused', reason })
+const notMissing = refused('Not missing: this node has the body of the block, or has not asked its peers yet')
+
+/** The verdict about a block, if it is recorded. */
+export const verdictAbout = (
+  verdicts: readonly VerdictRecord[],
+  wanted: Uint8Array,
+): VerdictRecord | undefined => verdicts.find(({ headerHash }) => equalBytes(headerHash, wanted))

@@ -1,15 +1,14 @@
 import { toHex } from '@ratatosk/cbor'
 import { verdictPolicies } from '@ratatosk/contracts'
-import { movedParts } from '@ratatosk/fraud'
 import { type Contracts, openContracts } from '@ratatosk/protocol'
+import { movedParts } from '@ratatosk/protocol/fraud'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { blockOf, type Committed } from '../../../fraud/dist/test/lying-blocks.js'
-import { signedTheft, theft } from '../../../fraud/dist/test/theft.js'
-import { undecodedOf } from '../../../fraud/dist/test/undecoded.js'
+import { blockOf, type Committed } from '../../../protocol/dist/fraud/test/lying-blocks.js'
+import { signedTheft, theft, undecodedOf } from '../../../protocol/dist/fraud/test/theft.js'
 import { openScene, contracts as plain } from '../../../protocol/dist/test/protocol-scene.js'
 import type { InvalidBlock } from '../index.js'
 import { followReally } from './test/real-follower.js'
-import { openWatched, openWatcher, until } from './test/scene.js'
+import { newest, openWatched, openWatcher, until } from './test/scene.js'
 
 /* Blocks with a transaction that no claim shows, because it does not decode. It takes and hides nothing. */
 
@@ -45,8 +44,8 @@ describe.each(Object.entries(undecodedOf(9_500_000n)))('%s that does not decode'
       blockOf([...honest, strange, stolen], { read }),
     ])
     await until('the block is removed', async () => (await queued()).length === 0)
-    const [verdict] = (await store.verdicts.list({ limit: 1 })).verdicts
-    expect(verdict).toMatchObject({ policy: 'witness', fraud: 'missingSignature' })
+    const verdict = await newest({ store })
+    expect(verdict).toMatchObject({ proof: { policy: 'witness', fraud: 'missingSignature' } })
     expect((await scene.registry()).datum.operators).toEqual([])
   })
 
@@ -57,7 +56,7 @@ describe.each(Object.entries(undecodedOf(9_500_000n)))('%s that does not decode'
     })
     await until('the theft is removed', async () => (await queued()).join() === hashes[0])
     const { verdicts } = await store.verdicts.list({ limit: 2 })
-    expect(verdicts.map(({ fraud }) => fraud)).toContain('missingSignature')
+    expect(verdicts.map(({ proof }) => proof?.fraud)).toContain('missingSignature')
     expect((await scene.registry()).datum.operators).toEqual([])
     expect(toHex(watcher.status().unprovable!.headerHash)).toBe(hashes[0])
     expect(errors).toEqual([expect.stringMatching(/^WATCHER_UNPROVABLE: /)])

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { summonsContracts } from '../../../protocol/dist/test/protocol-scene.js'
-import { subjectOf } from './question-book.js'
+import { subjectOf } from './context.js'
 import { largeLie, ofLie } from './test/lies.js'
-import { openOperator } from './test/operator.js'
 import { openProcesses } from './test/processes.js'
-import { bond, until } from './test/scene.js'
+import { bond, openOperator, until } from './test/scene.js'
 import type { WatcherStep } from './types.js'
 
 /** In the order in which they follow a finding. */
@@ -70,7 +69,7 @@ test('killed at each step of asking for a body, a watcher asks and removes once'
   expect(await watched.areIncluded(recorded)).toBe(true)
   const { verdicts } = await store.verdicts.list({ limit: 10 })
   const stages = verdicts[0]!.transactions.map(({ stage }) => stage)
-  expect(verdicts).toMatchObject([{ state: 'removed', policy: 'summons', fraud: 'unanswered' }])
+  expect(verdicts).toMatchObject([{ state: 'removed', proof: { policy: 'summons', fraud: 'unanswered' } }])
   expect(stages).toEqual(['question', 'verdict', 'removal'])
   expect((await watched.scene.registry()).datum.operators).toEqual([])
 })
@@ -95,7 +94,9 @@ test('killed at each step of a search for a false root, a watcher asks and remov
   const recorded = await watched.killAtEach('hidden', block, hiddenSteps)
   expect(await watched.areIncluded(recorded)).toBe(true)
   const { verdicts } = await store.verdicts.list({ limit: 10 })
-  expect(verdicts).toMatchObject([{ state: 'removed', policy: 'ledger', fraud: 'wrongOutputsAfter' }])
+  expect(verdicts).toMatchObject([
+    { state: 'removed', proof: { policy: 'ledger', fraud: 'wrongOutputsAfter' } },
+  ])
   const stages = verdicts[0]!.transactions.map(({ stage }) => stage)
   expect(stages).toEqual([...stages.slice(1).map(() => 'question'), 'removal'])
   expect(new Set(answered.map(subjectOf)).size).toBe(answered.length)

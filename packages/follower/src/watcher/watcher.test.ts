@@ -1,17 +1,27 @@
-import { toHex } from '@ratatosk/cbor'
-import { Layer1Error } from '@ratatosk/layer1'
+import { encodeHeader, type Header, headerHash } from '@ratatosk/block'
+import { equalBytes, toHex } from '@ratatosk/cbor'
+import { type Layer1, Layer1Error, openWallet } from '@ratatosk/layer1'
 import { keysFromSigningKey } from '@ratatosk/ledger/builder'
-import { removeBlock } from '@ratatosk/protocol'
-import { openStore } from '@ratatosk/store'
+import { mergeBlock, removeBlock } from '@ratatosk/protocol'
+import { accuse, removeFraudulentBlock } from '@ratatosk/protocol/fraud'
+import { openStore, type Store } from '@ratatosk/store'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
 import { expect, test } from 'vitest'
 import { honest, largeLie, ofLie } from './test/lies.js'
-import { bond, keys, openWatched, openWatcher, otherKeys, until, type Watched } from './test/scene.js'
+import {
+  bond,
+  evaluator,
+  isRemoved,
+  keys,
+  newest,
+  openWatched,
+  openWatcher,
+  otherKeys,
+  until,
+  type Watched,
+} from './test/scene.js'
 
 const timeout = 120_000
-const newest = async ({ store }: Pick<Watched, 'store'>) =>
-  (await store.verdicts.list({ limit: 1 })).verdicts[0]
-const isRemoved = async (watched: Pick<Watched, 'store'>) => (await newest(watched))?.state === 'removed'
 
 test('removes a block, slashes its operator and prunes what is behind it', { timeout }, async () => {
   const watched = await openWatched()
@@ -25,13 +35,10 @@ test('removes a block, slashes its operator and prunes what is behind it', { tim
 
   const verdict = (await newest(watched))!
   expect(verdict).toMatchObject({
-    headerHash: block.headerHash,
-    height: 1n,
-    operatorKey: keys.payment.hash,
+    block: { headerHash: block.headerHash, height: 1n, operatorKey: keys.payment.hash },
     reason: 'It breaks a rule',
     position: 0,
-    policy: 'ledger',
-    fraud: 'inputSpentElsewhere',
+    proof: { policy: 'ledger', fraud: 'inputSpentElsewhere' },
     transactions: [{ stage: 'removal' }, { stage: 'prune' }],
     removedAt: expect.any(Date),
   })
@@ -260,4 +267,154 @@ test('an older queue, a lost commit and an absent provider settle nothing', { ti
   expect((await newest(watched))!.state).not.toBe('removed')
   resume()
   expect(errors.every((line) => line.startsWith('WATCHER_UNPROVABLE'))).toBe(true)
+})
+
+test('uses a verdict that the wallet holds', { timeout }, async () => {
+  const watched = await openWatched()
+  const { scene, story, referenceScripts, stopMining, store } = watched
+  const block = await watched.commit(largeLie(story))
+  const resume = await stopMining()
+  const { layer1, slots, devnet, otherWallet, contracts } = scene
+  const [queue, registry] = [await scene.queue(), await scene.registry()]
+  const wanted = { block: await accuse(block), queue, registry, referenceScripts }
+  const parameters = await layer1.parameters()
+  const judgement = { parameters, slots, slot: devnet.currentSlot(), evaluator }
+  const minted = await removeFraudulentBlock(contracts, wanted, judgement)
+  expect(minted?.stage).toBe('verdict')
+  await scene.run(minted!.draft, otherWallet)
+  resume()
+  const { errors } = openWatcher(watched, [block])
+  const listed = async () => (await store.verdicts.list({ limit: 1 })).verdicts[0]
+  await until('the block is removed', async () => (await listed())?.state === 'removed')
+  expect((await listed())!.transactions).toMatchObject([{ stage: 'removal' }])
+  expect(errors).toEqual([])
+})
+
+test('reports what is merged before it is removed, and what is gone behind merged blocks', {
+  timeout,
+}, async () => {
+  const watched = await openWatched()
+  const { scene, story, referenceScripts, stopMining, store, queued } = watched
+  const block = await watched.commit(ofLie('inputSpentElsewhere', story))
+  await watched.commitNext()
+  const walletKeys = keysFromSigningKey('07'.repeat(32), { networkId: 0 })
+  const { watcher, errors } = openWatcher(watched, [block], { walletKeys })
+  await until('it is found', async () => (await store.verdicts.open()).length > 0)
+  const { commitId } = (await store.verdicts.open())[0]!
+  expect(commitId).toHaveLength(32)
+
+  const { contracts, clock, devnet, slots } = scene
+  const merge = async () => {
+    const resume = await stopMining()
+    const queue = await scene.queue()
+    const { endTime } = queue.blocks[0]!.datum.header
+    clock.time = Math.max(clock.time, Number(endTime + contracts.parameters.maturityWindow))
+    await scene.run(mergeBlock(contracts, { queue, slot: devnet.currentSlot(), slots, referenceScripts }))
+    resume()
+  }
+  await merge()
+  const merged = 'WATCHER_MERGED: An invalid block is not removed: It was merged before it was removed'
+  await until('it is reported', () => errors.includes(merged))
+  expect(watcher.status()).not.toHaveProperty('unprovable')
+  await merge()
+  expect(await queued()).toEqual([])
+
+  /** A verdict of an earlier process about a block behind another that the queue no longer has. */
+  const foundBefore = async (height: bigint) => {
+    const header: Header = { ...block.header, prevHeaderHash: new Uint8Array(28).fill(Number(height)) }
+    const hash = headerHash(header)
+    const verdict = { headerHash: hash, height, header: encodeHeader(header), reason: 'another' }
+    await store.verdicts.found({ ...verdict, commitId: commitId! })
+    return hash
+  }
+  const [gone] = [await foundBefore(2n), await foundBefore(3n), await foundBefore(4n)]
+  // The follower has other blocks at the heights of two of them, one of which may still be removed.
+  const archived = { header: new Uint8Array(1), body: new Uint8Array(1) }
+  await store.archive.put([
+    { ...archived, height: 1n, headerHash: block.headerHash, merged: true },
+    { ...archived, height: 2n, headerHash: new Uint8Array(28).fill(2), merged: true },
+    { ...archived, height: 3n, headerHash: new Uint8Array(28).fill(3), merged: false },
+  ])
+  const removed = async () => (await store.verdicts.list({ limit: 10, state: 'removed' })).verdicts
+  await until('one is settled', async () => (await removed()).length > 0)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect((await removed()).map((verdict) => verdict.block.headerHash)).toEqual([gone])
+  expect(errors.filter((line) => line === merged)).toHaveLength(1)
+  const open = (await store.verdicts.open()).map(({ state }) => state)
+  expect(open).toEqual(['invalid', 'invalid', 'unprovable'])
+})
+
+/** Layer 1, which counts polls, and how often a transaction is looked up. */
+function counted(layer1: Layer1, id: Uint8Array) {
+  const calls = { polls: 0, lookups: 0 }
+  const counting: Layer1 = {
+    ...layer1,
+    async tip(options) {
+      calls.polls++
+      return layer1.tip(options)
+    },
+    async status(wanted, options) {
+      if (equalBytes(wanted, id)) calls.lookups++
+      return layer1.status(wanted, options)
+    },
+  }
+  return { calls, counting }
+}
+
+test('follows what is recorded at each poll, also while another thing fails', { timeout }, async () => {
+  const watched = await openWatched()
+  const { scene, store } = watched
+  const {
+    headerHash: hash,
+    header,
+    height,
+  } = await watched.commit(ofLie('inputSpentElsewhere', watched.story))
+  const resume = await watched.stopMining()
+  await store.verdicts.found({ headerHash: hash, height, header: encodeHeader(header), reason: 'a rule' })
+  const wallet = openWallet({ layer1: scene.layer1, keys: otherKeys, evaluator })
+  const { id, bytes, fee } = await wallet.send({ outputs: [{ address: otherKeys.address.bytes }] })
+  const recorded = { id, stage: 'removal', cbor: bytes, fee, locked: 0n } as const
+  await store.verdicts.record(hash, recorded)
+  const { calls, counting } = counted(scene.layer1, id)
+  const verdicts: Store['verdicts'] = {
+    ...store.verdicts,
+    newestRemoved: async () => Promise.reject(new Error('The store does not answer')),
+  }
+  const { watcher } = openWatcher(watched, [], { layer1: counting, verdicts, pollMs: 100 })
+  await until('it fails', () => watcher.status().trouble !== undefined)
+  const before = { ...calls }
+  await until('it polls', () => calls.polls >= before.polls + 40)
+  expect(watcher.status().trouble).toBe('The store does not answer')
+  // The wallet reads the tip too, and looks up nothing.
+  expect(calls.lookups - before.lookups).toBeGreaterThanOrEqual(20)
+  resume()
+})
+
+test('does not look up at each poll what became of blocks before the confirmed state', {
+  timeout,
+}, async () => {
+  const watched = await openWatched()
+  const { scene, store, referenceScripts } = watched
+  const { contracts, clock, devnet, slots } = scene
+  const { header } = await watched.commit(ofLie('inputSpentElsewhere', watched.story))
+  const resume = await watched.stopMining()
+  const queue = await scene.queue()
+  const commitId = queue.blocks[0]!.utxo.reference.transactionId
+  clock.time = Math.max(clock.time, Number(header.endTime + contracts.parameters.maturityWindow))
+  await scene.run(mergeBlock(contracts, { queue, slot: devnet.currentSlot(), slots, referenceScripts }))
+  resume()
+  const gone: Header = { ...header, prevHeaderHash: new Uint8Array(28).fill(9) }
+  await store.verdicts.found({
+    headerHash: headerHash(gone),
+    height: 1n,
+    header: encodeHeader(gone),
+    reason: 'No peer serves its body',
+    commitId,
+    state: 'unavailable',
+  })
+  const { calls, counting } = counted(scene.layer1, commitId)
+  openWatcher(watched, [], { layer1: counting })
+  await until('it polls', () => calls.polls >= 40)
+  expect(calls.lookups).toBe(1)
+  expect((await store.verdicts.open()).map(({ state }) => state)).toEqual(['unavailable'])
 })

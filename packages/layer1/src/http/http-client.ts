@@ -1,8 +1,6 @@
 import { isLayer1Error, Layer1Error } from '../errors.js'
-import { bounded, unlessAborted } from './bounded.js'
-import { parseJson } from './json.js'
-import { createJsonItems } from './json-items.js'
-import { endedBy, isTimeout, type Limits, retrying } from './retry.js'
+import { createJsonItems, parseJson } from './json.js'
+import { bounded, endedBy, isTimeout, type Limits, retrying, unlessAborted } from './limits.js'
 
 /** Maximum size of a provider's answer, in bytes. */
 const maxAnswerBytes = 32 * 1024 * 1024

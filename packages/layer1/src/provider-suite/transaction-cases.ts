@@ -10,8 +10,7 @@ import {
 } from '@ratatosk/ledger'
 import type { DraftOutput, ScriptContent, TransactionDraft } from '@ratatosk/ledger/builder'
 import { openWallet, type Wallet } from '../wallet/open-wallet.js'
-import { failsWith, sameUtxos } from './expect.js'
-import type { ProviderHarness, Scenes } from './harness.js'
+import { failsWith, type ProviderHarness, type Scenes, sameUtxos } from './harness.js'
 
 /** `(program 1.1.0 (lam context (con unit ())))`, wrapped in a byte string, as ledger scripts are. */
 const succeeding: ScriptContent = { language: 'PlutusV3', bytes: fromHex('450101002499') }

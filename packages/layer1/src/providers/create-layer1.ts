@@ -8,8 +8,7 @@ import {
   timeToSlot,
 } from '@ratatosk/ledger'
 import { isLayer1Error, Layer1Error } from '../errors.js'
-import { bounded } from '../http/bounded.js'
-import { backOff, endedBy, isPassing, isTimeout, type Limits } from '../http/retry.js'
+import { backOff, bounded, endedBy, isPassing, isTimeout, type Limits } from '../http/limits.js'
 import type { CallOptions, Confirmation, Layer1, TransactionStatus } from '../types.js'
 import type { Provider } from './provider.js'
 

@@ -8,10 +8,17 @@ import {
 } from '@ratatosk/ledger'
 import type { OutputContent, ScriptContent } from '@ratatosk/ledger/builder'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { serveApis } from '../test/devnet-apis.js'
-import { type Devnet, emptyKeys, evaluator, keys, limits, openDevnet } from '../test/devnet-harness.js'
+import {
+  type Devnet,
+  emptyKeys,
+  evaluator,
+  keys,
+  limits,
+  openDevnet,
+  payOdd,
+  serveApis,
+} from '../test/devnet-harness.js'
 import { jsonBy, serve } from '../test/http-server.js'
-import { payOdd } from '../test/pay-odd.js'
 import type { Layer1 } from '../types.js'
 import { openWallet } from '../wallet/open-wallet.js'
 import { createBlockfrostLayer1 } from './blockfrost/create-blockfrost-layer1.js'

@@ -1,7 +1,14 @@
 import { CborWriter, toHex } from '@ratatosk/cbor'
-import { createDevnet, testWallets } from '@ratatosk/devnet'
-import { keysFromSeedPhrase, type OutputContent, toLayer1Output } from '@ratatosk/ledger/builder'
+import { createDevnet, devnetApis, testWallets } from '@ratatosk/devnet'
+import { blake2b256, encodeOutputReference } from '@ratatosk/ledger'
+import {
+  keysFromSeedPhrase,
+  type OutputContent,
+  toLayer1Output,
+  type WalletKeys,
+} from '@ratatosk/ledger/builder'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
+import fastify from 'fastify'
 import type { HarnessOptions, ProviderHarness } from '../provider-suite/harness.js'
 import type { Layer1, Layer1Limits } from '../types.js'
 
@@ -81,4 +88,51 @@ export async function openHarness(
       await devnet.close()
     },
   }
+}
+
+/** The HTTP APIs of a devnet on a port of their own. `heard` gets the path of each request. */
+export async function serveApis(
+  devnet: Devnet,
+  heard: (path: string) => Promise<void> | void = () => undefined,
+) {
+  const server = fastify({ forceCloseConnections: true })
+  server.addHook('onRequest', async ({ url }) => heard(url))
+  await server.register(devnetApis, { devnet })
+  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  return {
+    blockfrost: `${url}/blockfrost/api/v0`,
+    kupo: `${url}/kupo`,
+    ogmios: `${url}/ogmios`,
+    close: () => server.close(),
+  }
+}
+
+const fee = 2_000_000n
+
+/**
+ * Sends a transaction with outputs that the builder does not make, such as deep data, from the largest output
+ * of a wallet. Resolves to its id.
+ */
+export async function payOdd(
+  layer1: Pick<Layer1, 'utxosAt' | 'submit'>,
+  { address, addressText, payment }: WalletKeys,
+  contents: readonly OutputContent[],
+): Promise<Uint8Array> {
+  const plain = (await layer1.utxosAt(addressText)).filter(
+    ({ output: { value, datum, referenceScript } }) =>
+      value.assets.size === 0 && datum.kind === 'none' && referenceScript === undefined,
+  )
+  const [fund] = plain.sort((a, b) => Number(b.output.value.lovelace - a.output.value.lovelace))
+  if (fund === undefined) throw new Error('The wallet is empty')
+  const paid = contents.reduce((sum, { value }) => sum + value.lovelace, fee)
+  const rest = { lovelace: fund.output.value.lovelace - paid, assets: new Map() }
+  const all = [...contents, { address: address.bytes, value: rest, datum: { kind: 'none' } as const }]
+  const body = new CborWriter(20_000).map(3).uint(0).array(1).raw(encodeOutputReference(fund.reference))
+  body.uint(1).array(all.length)
+  for (const content of all) body.raw(toLayer1Output(content).bytes)
+  const bodyBytes = body.uint(2).uint(fee).toBytes()
+  const signature = payment.sign(blake2b256(bodyBytes))
+  const transaction = new CborWriter(20_000).array(4).raw(bodyBytes)
+  transaction.map(1).uint(0).array(1).array(2).bytes(payment.publicKey).bytes(signature)
+  return layer1.submit(transaction.boolean(true).null().toBytes())
 }

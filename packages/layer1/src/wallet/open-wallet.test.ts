@@ -1,28 +1,214 @@
-import { outputReferenceKey } from '@ratatosk/ledger'
-import { type BuiltTransaction, keysFromSeedPhrase } from '@ratatosk/ledger/builder'
+import { toHex } from '@ratatosk/cbor'
+import {
+  blake2b256,
+  decodeTransaction,
+  encodeBech32Address,
+  outputReferenceKey,
+  scriptAddress,
+  type Utxo,
+} from '@ratatosk/ledger'
+import {
+  type BuiltTransaction,
+  encodeBody,
+  encodeTransaction,
+  encodeWitnesses,
+  keysFromSeedPhrase,
+  nativeScript,
+  toOutput,
+} from '@ratatosk/ledger/builder'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createDevnetLayer1 } from '../providers/devnet/create-devnet-layer1.js'
 import { emptyKeys, keys, limits, openDevnet } from '../test/devnet-harness.js'
-import { openWallet } from './open-wallet.js'
+import { keyAuthority, scriptAuthority } from './authority.js'
+import { createUtxoPool, type InFlightTransaction, openWallet } from './open-wallet.js'
 
-const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
+const output = toOutput({
+  address: keys.address.bytes,
+  value: { lovelace: 5_000_000n, assets: new Map() },
+  datum: { kind: 'none' },
 })
-/** Three outputs of 1,000 ada. */
-async function openScene() {
-  const devnet = await openDevnet()
-  closing.push(() => devnet.close())
-  const layer1 = createDevnetLayer1(devnet, limits)
-  return { devnet, layer1, open: () => openWallet({ layer1, keys, withholdMs: 0 }) }
+
+const utxo = (name: string, index = 0): Utxo => ({
+  reference: { transactionId: blake2b256(Buffer.from(name)), index },
+  output,
+})
+
+/** A transaction that spends and makes outputs of the wallet. */
+function transaction(
+  spent: readonly Utxo[],
+  validUntil?: bigint,
+  collateral: readonly Utxo[] = [],
+): InFlightTransaction {
+  const body = encodeBody({
+    inputs: spent.map(({ reference }) => reference),
+    outputs: [output.bytes],
+    fee: 1n,
+    ...(validUntil !== undefined && { validUntil }),
+    collateral: [],
+    requiredSigners: [],
+    referenceInputs: [],
+  })
+  const witnesses = encodeWitnesses({ keyWitnesses: [], scripts: [], datums: [], redeemers: [] })
+  const decoded = decodeTransaction(encodeTransaction(body, witnesses))
+  const produced = [{ reference: { transactionId: decoded.id, index: 0 }, output }]
+  return { id: decoded.id, transaction: decoded, spent, collateral, produced }
 }
 
-const pay = (ada: number) => ({
-  outputs: [{ address: emptyKeys.addressText, lovelace: BigInt(ada) * 1_000_000n }],
+function openPool() {
+  const clock = { time: 0 }
+  const pool = createUtxoPool({ owns: () => true, withholdMs: 1000, now: () => clock.time })
+  const free = () => pool.free().map(({ reference }) => outputReferenceKey(reference))
+  const key = ({ reference }: Utxo) => outputReferenceKey(reference)
+  return { pool, clock, free, key }
+}
+
+const [a, b] = [utxo('a'), utxo('b')]
+
+describe('output pool of a wallet', () => {
+  it('reserves the inputs and collateral of a pending transaction and frees its outputs', () => {
+    const { pool, free, key } = openPool()
+    pool.refresh([a, b], 0n)
+    const held = transaction([a], undefined, [b])
+    pool.hold(held)
+    expect(free()).toEqual([key(held.produced[0]!)])
+    pool.release(held.id)
+    expect(free()).toEqual([key(a), key(b)])
+  })
+
+  it('releases a transaction together with those that spend its outputs', () => {
+    const { pool, free, key } = openPool()
+    pool.refresh([a], 0n)
+    const first = transaction([a])
+    const second = transaction(first.produced.slice(0, 1))
+    const third = transaction(second.produced.slice(0, 1))
+    for (const held of [first, second, third]) pool.hold(held)
+    expect(free()).toEqual([key(third.produced[0]!)])
+    pool.release(second.id)
+    expect(pool.inFlight()).toEqual([first.id])
+    expect(free()).toEqual([key(first.produced[0]!)])
+  })
+
+  it('offers neither spent nor intermediate outputs of a confirmed chain', () => {
+    const { pool, free, key, clock } = openPool()
+    pool.refresh([a], 0n)
+    const first = transaction([a])
+    const second = transaction(first.produced.slice(0, 1))
+    pool.hold(first)
+    pool.hold(second)
+    pool.refresh(second.produced, 1n)
+    expect(pool.inFlight()).toEqual([])
+    expect(free()).toEqual([key(second.produced[0]!)])
+    // An answer from an older block.
+    pool.refresh([a], 0n)
+    expect(free()).toEqual([])
+    clock.time = 1000
+    pool.refresh([a], 2n)
+    expect(free()).toEqual([key(a)])
+  })
+
+  it('drops a transaction and its outputs if another one spends its input', () => {
+    const { pool, free, key } = openPool()
+    pool.refresh([a, b], 0n)
+    const loser = transaction([a])
+    pool.hold(loser)
+    pool.hold(transaction(loser.produced.slice(0, 1)))
+    pool.refresh([b], 1n)
+    expect(pool.inFlight()).toEqual([])
+    expect(free()).toEqual([key(b)])
+  })
+
+  it('frees the inputs of a transaction whose validity interval has ended', () => {
+    const { pool, free, key } = openPool()
+    pool.refresh([a], 0n)
+    const held = transaction([a], 10n)
+    pool.hold(held)
+    pool.refresh([a], 9n)
+    expect(pool.inFlight()).toEqual([held.id])
+    pool.refresh([a], 10n)
+    expect(pool.inFlight()).toEqual([])
+    expect(free()).toEqual([key(a)])
+  })
 })
-const spentBy = ({ spent }: BuiltTransaction) => spent.map(({ reference }) => outputReferenceKey(reference))
+
+const script = nativeScript(
+  JSON.stringify({
+    type: 'all',
+    scripts: [keys, emptyKeys].map(({ payment }) => ({ type: 'sig', keyHash: toHex(payment.hash) })),
+  }),
+)
+const address = encodeBech32Address(scriptAddress(script.hash, 0))
+const pay = { outputs: [{ address: emptyKeys.addressText, lovelace: 5_000_000n }] }
+
+it('shows the authority of a script by an output that each transaction hands to the next', async () => {
+  const devnet = await openDevnet(2)
+  const layer1 = createDevnetLayer1(devnet, limits)
+  try {
+    const authority = scriptAuthority({ layer1, script, keys: [keys.payment, emptyKeys.payment] })
+    const payer = openWallet({ layer1, keys, withholdMs: 0 })
+    const wallet = authority.over(payer)
+    // The first needs an output at the script, which must not be paid for with what the draft names.
+    const [named] = await layer1.utxosAt(keys.addressText)
+    const began = wallet.build({ ...pay, inputs: [{ utxo: named! }] })
+    while (devnet.mempool().length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await devnet.produceBlock()
+    const first = await began
+    const second = await wallet.build(pay)
+    for (const built of [first, second]) await wallet.submit(built)
+    await devnet.produceBlock()
+    for (const { id, spent } of [first, second]) {
+      expect((await layer1.status(id)).kind).toBe('confirmed')
+      expect(spent.some(({ output }) => encodeBech32Address(output.address as never) === address)).toBe(true)
+    }
+    expect(first.spent.map(({ reference }) => outputReferenceKey(reference))).toContain(
+      outputReferenceKey(named!.reference),
+    )
+
+    // A stranger leaves an output there with a datum: it is not used.
+    await payer.send({
+      outputs: [{ address, lovelace: 3_000_000n, datum: { kind: 'inline', data: Uint8Array.of(0x40) } }],
+    })
+    await devnet.produceBlock()
+    const third = await wallet.send(pay)
+    await devnet.produceBlock()
+    expect((await layer1.status(third.id)).kind).toBe('confirmed')
+    expect(await layer1.utxosAt(address)).toHaveLength(2)
+  } finally {
+    await devnet.close()
+  }
+})
+
+it('shows the authority of a key by its signature', async () => {
+  const devnet = await openDevnet()
+  const layer1 = createDevnetLayer1(devnet, limits)
+  try {
+    const payer = openWallet({ layer1, keys, withholdMs: 0 })
+    const draft = { ...pay, requiredSigners: [emptyKeys.payment.hash] }
+    await expect(payer.build(draft)).rejects.toMatchObject({ code: 'WALLET_INVALID_DRAFT' })
+    await keyAuthority(emptyKeys.payment).over(payer).send(draft)
+    expect(devnet.mempool()).toHaveLength(1)
+  } finally {
+    await devnet.close()
+  }
+})
 
 describe('a wallet', () => {
+  const closing: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close()
+  })
+  /** Three outputs of 1,000 ada. */
+  async function openScene() {
+    const devnet = await openDevnet()
+    closing.push(() => devnet.close())
+    const layer1 = createDevnetLayer1(devnet, limits)
+    return { devnet, layer1, open: () => openWallet({ layer1, keys, withholdMs: 0 }) }
+  }
+
+  const pay = (ada: number) => ({
+    outputs: [{ address: emptyKeys.addressText, lovelace: BigInt(ada) * 1_000_000n }],
+  })
+  const spentBy = ({ spent }: BuiltTransaction) => spent.map(({ reference }) => outputReferenceKey(reference))
+
   it('gives concurrent builds different outputs', async () => {
     const { open, devnet, layer1 } = await openScene()
     const wallet = open()

@@ -18,7 +18,7 @@ import {
 } from '@ratatosk/ledger'
 import type { Block, BlockPlace, OrderedTransaction, SequencePart, Store } from '@ratatosk/store'
 import type { At } from '../ledger-index/index.js'
-import { shareReads } from '../ledger-index/share-reads.js'
+import { shareReads } from '../ledger-index/open-index.js'
 import {
   blockHash,
   type Finality,

@@ -1,4 +1,15 @@
-import { type ChainChange, type ChainTip, type ChainView, evaluateTransaction } from '@ratatosk/chain-apis'
+import {
+  type ChainChange,
+  type ChainTip,
+  type ChainView,
+  evaluateTransaction,
+  type FieldRule,
+  faultOfFields,
+  longestTimer,
+  oneOf,
+  wholeNumber,
+  withMethods,
+} from '@ratatosk/chain-apis'
 import {
   decodeTransactionOutput,
   outputReferenceKey,
@@ -13,21 +24,29 @@ import type { Turns } from '@ratatosk/ports'
 import type { Store } from '@ratatosk/store'
 import type { LedgerIndex } from '../ledger-index/index.js'
 import { viewBlocks } from './blocks.js'
-import { type Finality, genesisHash, genesisTip, type Head, readBlockHash } from './finality.js'
+import { type Finality, finalities, genesisHash, genesisTip, type Head, readBlockHash } from './finality.js'
 import { codeOf, indexedReads, type ReadIndex, readReference } from './indexed.js'
 import { createSubmissions, readTransaction, type SubmissionsOptions } from './submissions.js'
 
-/** Options of {@link openLayer2Chain}. */
+/** Options of `openLayer2Chain`. All are required. */
 export interface Layer2ChainOptions extends SubmissionsOptions {
+  /** `openStore` of `@ratatosk/store` opens it. Its owner closes it, as it does the index. */
   readonly store: SubmissionsOptions['store'] &
     Pick<Store, 'blocks' | 'chain'> & { readonly ledger: Pick<Store['ledger'], 'outputs'> }
-  /** Follows acceptance in the store. */
+  /** `openIndex` of `@ratatosk/layer2/ledger-index` opens it. Follows acceptance in the store. */
   readonly index: ReadIndex & Pick<LedgerIndex, 'wake'>
-  /** Runs the scripts of transactions that are evaluated. */
+  /**
+   * Runs the scripts of transactions that are evaluated. `createEvaluator` of `@ratatosk/ledger/plutus` makes
+   * one.
+   */
   readonly evaluator: Pick<Evaluator, 'evaluate'>
-  /** When they run: clients pay no fee for evaluations. */
+  /**
+   * When they run: clients pay no fee for evaluations. `openTurns` of `@ratatosk/workers` makes them.
+   */
   readonly turns: Turns
+  /** Those by which layer 2 validates. */
   readonly parameters: ProtocolParameters
+  /** The clock of layer 2. */
   readonly slots: SlotConfig
   readonly networkMagic: number
   /** 0 for every test network, 1 for mainnet. */
@@ -40,9 +59,46 @@ export interface Layer2ChainOptions extends SubmissionsOptions {
   readonly now: () => number
 }
 
+const isOf =
+  (type: string, ...names: readonly string[]) =>
+  (value: unknown): boolean =>
+    names.every((name) => typeof Object(value)[name] === type)
+
+const rules: Readonly<Record<keyof Layer2ChainOptions, FieldRule>> = {
+  store: [isOf('object', 'ledger', 'rejections', 'blocks', 'chain'), 'that of openStore'],
+  index: [withMethods('outputs', 'caughtUp', 'progress', 'lagMs', 'wake')[0], 'that of openIndex'],
+  queue: withMethods('add'),
+  evaluator: withMethods('evaluate'),
+  turns: withMethods('take'),
+  parameters: [isOf('bigint', 'minFeeA', 'minFeeB'), 'the protocol parameters'],
+  slots: [isOf('bigint', 'zeroTime', 'zeroSlot'), '{ zeroTime, zeroSlot, slotLength }'],
+  networkMagic: wholeNumber(0),
+  networkId: [(value) => value === 0 || value === 1, '0 or 1'],
+  maxBlockSize: wholeNumber(1),
+  securityParameter: wholeNumber(1),
+  maxTransactionSize: wholeNumber(1),
+  submitTimeoutMs: wholeNumber(0, longestTimer),
+  log: withMethods('warn'),
+  now: [(value) => typeof value === 'function', 'a function'],
+}
+
+/** @throws {TypeError} names the first option that is wrong, missing or does not exist */
+function checkOptions(options: Layer2ChainOptions): void {
+  refuse(faultOfFields('openLayer2Chain', 'option', rules, options))
+}
+
+/** @throws {TypeError} if there is no such finality */
+function checkFinality(finality: Finality): void {
+  refuse(faultOfFields('view', 'parameter', { finality: oneOf(...finalities) }, { finality }))
+}
+
+function refuse(fault: string | undefined): void {
+  if (fault !== undefined) throw new TypeError(fault)
+}
+
 /** Layer 2 as the APIs of layer 1 read it. */
 export interface Layer2Chain {
-  /** The part of the ledger that a finality shows. */
+  /** The part of the ledger that a finality shows. Throws a `TypeError` for another text. */
   view(finality: Finality): ChainView
   /** Answers `undecided` to every submission that waits for its result, and to later ones. */
   close(): void
@@ -54,11 +110,17 @@ export interface Layer2Chain {
  * Layer 2 makes a block only when there is work. The newest block of a view is therefore always an open one
  * in the current slot. It holds the accepted transactions that are in no block yet; in a view of committed
  * or merged blocks it is empty.
+ *
+ * @throws {TypeError} names the first option that is wrong, missing or does not exist
  */
 export function openLayer2Chain(options: Layer2ChainOptions): Layer2Chain {
+  checkOptions(options)
   const submissions = createSubmissions(options)
   return {
-    view: (finality) => openView(finality, options, submissions.submit),
+    view(finality) {
+      checkFinality(finality)
+      return openView(finality, options, submissions.submit)
+    },
     close: () => submissions.close(),
   }
 }

@@ -1,12 +1,13 @@
 import { CborWriter } from '@ratatosk/cbor'
 import { slotToTime } from '@ratatosk/ledger'
 import { openStore } from '@ratatosk/store'
-import { acceptedOf, documentFees, fundsOf, keyOf, signed, slots } from '@ratatosk/test-kit'
+import { acceptedOf, fundsOf, keyOf, signed, slots } from '@ratatosk/test-kit'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
 import { expect, onTestFinished, test } from 'vitest'
 import { type LedgerIndex, openIndex } from '../ledger-index/index.js'
 import type { Finality } from './finality.js'
-import { type Layer2ChainOptions, openLayer2Chain } from './open-layer2-chain.js'
+import { openLayer2Chain } from './open-layer2-chain.js'
+import { layer2Options } from './test/options.js'
 
 const key = keyOf(1)
 // Three pages.
@@ -38,8 +39,7 @@ async function openWorld(outputs = genesis) {
   })
   await store.withLedger((ledger) => ledger.apply({ transactions: [acceptedOf(spend.cbor)] }))
   const viewOf = (index: Partial<LedgerIndex>, finality: Finality = 'accepted', now = Date.now) => {
-    const options = { store, index, parameters: documentFees, slots, now }
-    return openLayer2Chain(options as unknown as Layer2ChainOptions).view(finality)
+    return openLayer2Chain(layer2Options({ store, index, now })).view(finality)
   }
   const pagesOf = (index: Partial<LedgerIndex>, finality: Finality = 'accepted') =>
     viewOf(index, finality).outputPages({ spent: false }, 'oldest-first')

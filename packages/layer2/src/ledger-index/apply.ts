@@ -10,8 +10,7 @@ import {
 } from '@ratatosk/database'
 import type { OutputReference } from '@ratatosk/ledger'
 import type { IndexEntries } from './entries.js'
-import { IndexError } from './errors.js'
-import { chunkBits } from './tables.js'
+import { chunkBits, IndexError } from './tables.js'
 
 const reference = { transaction_id: 'bytea', output_index: 'integer' } as const
 

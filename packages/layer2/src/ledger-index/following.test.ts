@@ -2,17 +2,18 @@ import { blake2b256, scriptHash } from '@ratatosk/ledger'
 import type { DropReason } from '@ratatosk/store'
 import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { IndexError } from './errors.js'
-import { dumpIndex, unspentOf } from './test/dump.js'
-import { genesis, History, numbersOf } from './test/history.js'
+import { IndexError } from './tables.js'
 import {
   addressOf,
   credential,
+  genesis,
   genesisOf,
+  History,
+  numbersOf,
   type TransactionDraft,
   transactionOf,
-} from './test/transactions.js'
-import { acceptAndIndex, backends, createWorld, type World } from './test/world.js'
+} from './test/history.js'
+import { acceptAndIndex, backends, createWorld, dumpIndex, unspentOf, type World } from './test/world.js'
 import type { IndexOptions, LedgerIndex } from './types.js'
 
 const all = { offset: 0, limit: 100 }

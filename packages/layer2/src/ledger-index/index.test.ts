@@ -1,8 +1,7 @@
 import { blake2b256, byReference, type OutputReference, scriptHash } from '@ratatosk/ledger'
 import type { AppliedTransaction } from '@ratatosk/store'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { genesis } from './test/history.js'
-import { addressOf, credential, type TransactionDraft, transactionOf } from './test/transactions.js'
+import { addressOf, credential, genesis, type TransactionDraft, transactionOf } from './test/history.js'
 import { acceptAndIndex, backends, createWorld, type World } from './test/world.js'
 import type { HistoryQuery, IndexedOutput, IndexPart, LedgerIndex, OutputQuery } from './types.js'
 

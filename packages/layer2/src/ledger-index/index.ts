@@ -1,5 +1,4 @@
-export { IndexError, type IndexErrorCode, isIndexError } from './errors.js'
-export { openIndex } from './open-index.js'
-export { type IndexReplica, readByReplica } from './replica.js'
+export { type IndexReplica, openIndex, readByReplica } from './open-index.js'
+export { IndexError, type IndexErrorCode, isIndexError } from './tables.js'
 export type * from './types.js'
 export type { IndexedTransaction, IndexSource } from './types.js'

@@ -4,8 +4,8 @@ import { openStore } from '@ratatosk/store'
 import { databaseUrl, inDatabase, randomName, whyMissing } from '@ratatosk/test-kit'
 import t from 'tap'
 import { openIndex } from './open-index.js'
-import { dumpIndex, unspentOf } from './test/dump.js'
 import { genesis, History, numbersOf } from './test/history.js'
+import { dumpIndex, unspentOf } from './test/world.js'
 
 /** Accepted transactions; the follower is killed every thousand, and at least three times. */
 const transactions = Number(process.env.RATATOSK_INDEX_TRANSACTIONS ?? 300)

@@ -3,11 +3,17 @@ import * as csl from '@emurgo/cardano-serialization-lib-nodejs'
 import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
 import { bech32 } from 'bech32'
 import { describe, expect, it } from 'vitest'
-import { splitUnit } from '../transaction/value.js'
-import { decodeBech32Address, encodeBech32Address } from './bech32.js'
-import { bootstrapAttributesSize, bootstrapRoot } from './byron-attributes.js'
-import { crc32, decodeAddress } from './decode.js'
-import { keyAddress, scriptAddress } from './shelley.js'
+import { splitUnit } from '../transaction/output.js'
+import {
+  bootstrapAttributesSize,
+  bootstrapRoot,
+  crc32,
+  decodeAddress,
+  decodeBech32Address,
+  encodeBech32Address,
+  keyAddress,
+  scriptAddress,
+} from './address.js'
 import type { ByronAddress } from './types.js'
 
 // The test vectors of CIP-19: every kind of address of one key, one script, one stake key and one pointer.

@@ -12,9 +12,9 @@ import {
   validateProfileOfInputs,
 } from '../index.js'
 import { type BuiltPayments, buildPayments } from './build-payments.js'
-import { toOutput } from './encode-output.js'
+import { addAssets, addValue, type Quantities } from './coin-selection.js'
+import { toOutput } from './encode.js'
 import { isWalletError } from './errors.js'
-import { addAssets, addValue, type Quantities } from './quantities.js'
 import { keys, openEvaluator, parameters } from './test/fixtures.js'
 import type { BuildContext, BuiltTransaction, DraftOutput } from './types.js'
 

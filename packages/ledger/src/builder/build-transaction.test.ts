@@ -11,8 +11,8 @@ import {
   type Utxo,
 } from '../index.js'
 import { buildTransaction } from './build-transaction.js'
-import { type OutputContent, type ScriptContent, toOutput } from './encode-output.js'
-import { addAssets, addQuantity, addValue, lovelaceUnit, type Quantities } from './quantities.js'
+import { addAssets, addQuantity, addValue, lovelaceUnit, type Quantities } from './coin-selection.js'
+import { type OutputContent, type ScriptContent, toOutput } from './encode.js'
 import { emptyKeys, keys, openEvaluator, parameters } from './test/fixtures.js'
 import type { BuildContext, BuiltTransaction, TransactionDraft } from './types.js'
 

@@ -14,13 +14,12 @@ import {
   validate,
 } from '../index.js'
 import type { EvaluationFailure } from '../plutus/index.js'
-import { type Attempt, assemble, type Budget, redeemersOf, sign } from './assemble.js'
-import { selectCoins } from './coin-selection.js'
-import { chooseCollateral } from './collateral.js'
-import { toOutput } from './encode-output.js'
+import type { ExecutionUnits } from '../rules/script-evaluator.js'
+import { type Attempt, assemble, chooseCollateral, redeemersOf, sign } from './assemble.js'
+import { addQuantity, lovelaceUnit, type Quantities, selectCoins, toValue } from './coin-selection.js'
+import { toOutput } from './encode.js'
 import { WalletError } from './errors.js'
 import { invalidDraft, type Plan, planTransaction } from './plan.js'
-import { addQuantity, lovelaceUnit, type Quantities, toValue } from './quantities.js'
 import type { BuildContext, BuiltTransaction, TransactionDraft } from './types.js'
 
 /** Each round only adds inputs, bytes and budget, so few are needed. */
@@ -212,7 +211,7 @@ function keyOf({ reference }: Utxo): string {
   return outputReferenceKey(reference)
 }
 
-type Budgets = ReadonlyMap<string, Budget>
+type Budgets = ReadonlyMap<string, ExecutionUnits>
 
 /**
  * Runs the scripts with the maximum budget and measures their use. Script contexts do not contain budgets, so
@@ -232,7 +231,7 @@ async function measureScripts(plan: Plan, attempt: Attempt, context: BuildContex
   const result = await evaluator.evaluate(transaction, utxos, parameters, slots)
   if (result.failure) throw scriptRefusal(result.failure)
 
-  const budgets = new Map<string, Budget>()
+  const budgets = new Map<string, ExecutionUnits>()
   for (const { purpose, index, outcome } of result.redeemers) {
     const tag = purpose === 'spend' ? 0 : 1
     const redeemer = redeemers.find((candidate) => candidate.tag === tag && candidate.index === index)
@@ -251,9 +250,9 @@ function exceedsBudget(failures: Failures): boolean {
 }
 
 function widen(
-  { memory, steps }: Budget,
+  { memory, steps }: ExecutionUnits,
   { maxTransactionExecutionUnits: largest }: ProtocolParameters,
-): Budget {
+): ExecutionUnits {
   const wider = (used: bigint, bound: bigint): bigint => {
     const more = used + used / 20n + 1n
     return more < bound ? more : bound

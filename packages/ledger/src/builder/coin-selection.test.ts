@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { blake2b256, type Utxo } from '../index.js'
-import { selectCoins } from './coin-selection.js'
-import { toOutput } from './encode-output.js'
-import { addValue, lovelaceUnit, type Quantities, toValue } from './quantities.js'
+import { addValue, lovelaceUnit, type Quantities, selectCoins, toValue } from './coin-selection.js'
+import { toOutput } from './encode.js'
 import { keys } from './test/fixtures.js'
 
 const token = 'ab'.repeat(28)

@@ -10,9 +10,9 @@ import {
   type TransactionOutput,
   type Utxo,
 } from '../index.js'
-import { toOutput } from './encode-output.js'
+import { addAssets, addValue, type Quantities, toValue } from './coin-selection.js'
+import { toOutput } from './encode.js'
 import { WalletError } from './errors.js'
-import { addAssets, addValue, type Quantities, toValue } from './quantities.js'
 import type { DraftOutput, TransactionDraft } from './types.js'
 
 /** The parts that a draft fixes before funds and fee are chosen. */

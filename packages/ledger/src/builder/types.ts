@@ -1,7 +1,7 @@
 import type { Assets, OutputDatum, ProtocolParameters, SlotConfig, Transaction, Utxo } from '../index.js'
 import type { Evaluator } from '../plutus/index.js'
-import type { ScriptContent } from './encode-output.js'
-import type { SigningKey } from './keys/types.js'
+import type { ScriptContent } from './encode.js'
+import type { SigningKey } from './keys.js'
 
 export interface DraftOutput {
   /** Bech32, or the bytes of CIP-19. */

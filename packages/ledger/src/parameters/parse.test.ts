@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { vectorsFolder } from '@ratatosk/fixtures/vectors'
+import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { ProtocolParametersError } from '../errors.js'
 import { parseProtocolParameters } from './parse.js'
+import { slotToTime, timeToSlot } from './types.js'
 
 const model = (length: number): number[] => Array.from({ length }, (_, position) => position)
 
@@ -148,4 +150,32 @@ test.skipIf(scenarios === '')('the devnet has the cost models that its file of v
   const { costModels, ledgerVersion } = parseProtocolParameters(read(file))
   expect(ledgerVersion.major).toBe(11)
   expect(Object.values(costModels).map((model) => model.map(Number))).toEqual(Object.values(plutusCostModels))
+})
+
+const preprod = { zeroTime: 1_655_769_600_000n, zeroSlot: 86_400n, slotLength: 1000 }
+
+describe('slotToTime and timeToSlot', () => {
+  it('start counting at the configured slot and time', () => {
+    expect(slotToTime(preprod, 86_400n)).toBe(1_655_769_600_000n)
+    expect(slotToTime(preprod, 86_401n)).toBe(1_655_769_601_000n)
+  })
+
+  it('map every time before the next slot to the current one', () => {
+    expect(timeToSlot(preprod, 1_655_769_600_999n)).toBe(86_400n)
+    expect(timeToSlot(preprod, 1_655_769_599_999n)).toBe(86_399n)
+  })
+
+  it('map the times within a slot to that slot', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt(-(10n ** 15n), 10n ** 15n),
+        fc.integer({ min: 1, max: 20_000 }),
+        (time, slotLength) => {
+          const slots = { ...preprod, slotLength }
+          const slot = timeToSlot(slots, time)
+          expect(slotToTime(slots, slot) <= time && time < slotToTime(slots, slot + 1n)).toBe(true)
+        },
+      ),
+    )
+  })
 })

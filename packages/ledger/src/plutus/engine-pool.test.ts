@@ -1,15 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { engineCostModels } from '../parameters/cost-models.js'
-import { resolve } from '../rules/resolution.js'
+import { engineCostModels } from '../parameters/parse.js'
+import { resolve } from '../rules/context.js'
 import type { ExecutionUnits } from '../rules/script-evaluator.js'
-import { describeVectors } from '../test/describe-vectors.js'
 import type { EngineRequest } from './engine.js'
 import { createEnginePool, type EnginePool } from './engine-pool.js'
 import { engineRequest, visibleInputs } from './evaluator.js'
-import { mintTransaction } from './test/mint.js'
-import { scenarioParameters } from './test/parameters.js'
-import { bombs, succeeding } from './test/programs.js'
-import { threadProgram } from './test/thread-program.js'
+import { bombs, mintTransaction, succeeding } from './test/programs.js'
+import { describeVectors, scenarioParameters, threadProgram } from './test/setup.js'
 
 const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
 

@@ -1,14 +1,13 @@
 import { vectorsFolder } from '@ratatosk/fixtures/vectors'
 import { afterAll, describe, expect, test } from 'vitest'
-import { engineCostModels } from '../parameters/cost-models.js'
-import { resolve } from '../rules/resolution.js'
+import { engineCostModels } from '../parameters/parse.js'
+import { resolve } from '../rules/context.js'
 import type { Evaluator } from '../rules/script-evaluator.js'
-import { runLedgerEvents } from '../test/conformance/ledger-events.js'
-import { runScenarios } from '../test/conformance/scenarios.js'
+import { runLedgerEvents, runScenarios } from '../test/conformance/scenarios.js'
 import { createEnginePool, type PoolAnswer } from './engine-pool.js'
 import { createEvaluator, engineRequest, visibleInputs } from './evaluator.js'
 import type { SecondOpinion } from './test/second-opinion-thread.js'
-import { secondOpinionProgram, threadProgram } from './test/thread-program.js'
+import { secondOpinionProgram, threadProgram } from './test/setup.js'
 
 /** Compares three implementations on every transaction with redeemers in third-party test data. */
 describe.each([

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { toHex } from '@ratatosk/cbor'
-import { createCostModelReader } from '../parameters/cost-models.js'
+import { createCostModelReader } from '../parameters/parse.js'
 import type { SlotConfig } from '../parameters/types.js'
-import { type Resolution, type ResolvedInput, resolve } from '../rules/resolution.js'
+import { type Resolution, type ResolvedInput, resolve } from '../rules/context.js'
 import type {
   EvaluationFailure,
   EvaluationResult,

@@ -1,5 +1,5 @@
 export { EvaluatorError, type EvaluatorErrorCode, isEvaluatorError } from '../errors.js'
-export { costModelProblem } from '../parameters/cost-models.js'
+export { costModelProblem } from '../parameters/parse.js'
 export type {
   EvaluationFailure,
   EvaluationResult,

@@ -1,17 +1,14 @@
 import { afterAll, expect, test } from 'vitest'
-import { engineCostModels } from '../parameters/cost-models.js'
-import { resolve } from '../rules/resolution.js'
-import { describeVectors } from '../test/describe-vectors.js'
+import { engineCostModels } from '../parameters/parse.js'
+import { resolve } from '../rules/context.js'
 import type { PlutusLanguage } from '../transaction/types.js'
 import { createEnginePool, type PoolAnswer } from './engine-pool.js'
 import { engineRequest, visibleInputs } from './evaluator.js'
 import { isPlutusScript } from './flat/program.js'
 import { scriptBytes, type Term } from './test/flat.js'
-import { mintTransaction } from './test/mint.js'
-import { scenarioParameters } from './test/parameters.js'
-import { secondOpinionProgram, threadProgram } from './test/thread-program.js'
-import { readUplcCases } from './test/uplc-suite.js'
-import { asScript, succeed } from './test/wrap.js'
+import { mintTransaction } from './test/programs.js'
+import { describeVectors, scenarioParameters, secondOpinionProgram, threadProgram } from './test/setup.js'
+import { asScript, readUplcCases, succeed } from './test/uplc-suite.js'
 
 const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
 

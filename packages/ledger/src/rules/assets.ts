@@ -1,5 +1,5 @@
+import { splitUnit } from '../transaction/output.js'
 import type { Value } from '../transaction/types.js'
-import { splitUnit } from '../transaction/value.js'
 import type { Json } from './predicates.js'
 
 /** Sums of native assets by unit: the policy id (56 hex digits) followed by the asset name in hex. */

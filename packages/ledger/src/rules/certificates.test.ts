@@ -9,8 +9,7 @@ import {
   withFields,
 } from '@ratatosk/fixtures'
 import { describe, expect, it } from 'vitest'
-import { bootstrapRoot } from '../address/byron-attributes.js'
-import { crc32, decodeAddress } from '../address/decode.js'
+import { bootstrapRoot, crc32, decodeAddress } from '../address/address.js'
 import {
   alice,
   bob,
@@ -30,7 +29,7 @@ import {
 } from '../test/sample-ledger.js'
 import { decodeTransaction, decodeTransactionOutput } from '../transaction/decode.js'
 import { outputReferenceKey } from '../transaction/output-reference.js'
-import { resolve } from './resolution.js'
+import { resolve } from './context.js'
 import { scriptUse } from './script-use.js'
 import { validatePhaseOne } from './validate.js'
 

@@ -13,10 +13,9 @@ import {
   withFields,
 } from '@ratatosk/fixtures'
 import { describe, expect, it } from 'vitest'
-import { crc32 } from '../address/decode.js'
+import { crc32 } from '../address/address.js'
 import { decodeTransaction } from '../transaction/decode.js'
-import { validateProfile } from './profile.js'
-import { profileLimits } from './profile-limits.js'
+import { profileLimits, validateProfile } from './profile.js'
 
 const { hash } = keyOf('alice')
 const account = Uint8Array.of(0xe0, ...hash)

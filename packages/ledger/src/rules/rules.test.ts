@@ -1,6 +1,8 @@
+import { CborWriter } from '@ratatosk/cbor'
 import {
   addressOf,
   type Draft,
+  encodeAssets,
   encodeDraft,
   encodeInput,
   encodeList,
@@ -13,8 +15,9 @@ import { describe, expect, it } from 'vitest'
 import { decodeTransaction } from '../transaction/decode.js'
 import type { OutputReference } from '../transaction/types.js'
 import { createNetEffects, effects } from './effects.js'
-import type { PredicateFailure } from './predicates.js'
-import { isRetriable } from './retry.js'
+import { isRetriable, type PredicateFailure } from './predicates.js'
+import { redeemerTargets } from './script-use.js'
+import { referenceScriptsFee } from './utxo.js'
 
 describe('effects', () => {
   const address = addressOf(keyOf('alice').hash)
@@ -154,4 +157,70 @@ describe('retry', () => {
       expect(isRetriable([unknown], 5n, 5n)).toBe(true)
     })
   })
+})
+
+const fifteen = { numerator: 15n, denominator: 1n }
+
+describe('the price of reference scripts', () => {
+  it.each([
+    [0, 0n],
+    [1, 15n],
+    [25_599, 383_985n],
+    [25_600, 384_000n],
+    // The first byte of the second tier costs 18.
+    [25_601, 384_018n],
+    [51_200, 844_800n],
+    // 21.6 lovelace, rounded down once, at the end.
+    [51_201, 844_821n],
+    [51_202, 844_843n],
+    [76_800, 1_397_760n],
+    [204_800, 6_335_648n],
+  ])('is tiered: %i bytes', (size, fee) => {
+    expect(referenceScriptsFee(size, fifteen)).toBe(fee)
+  })
+
+  it('calculates with exact fractions of lovelace', () => {
+    expect(referenceScriptsFee(3, { numerator: 1n, denominator: 3n })).toBe(1n)
+    expect(referenceScriptsFee(2, { numerator: 1n, denominator: 3n })).toBe(0n)
+  })
+})
+
+const hash = (byte: number) => new Uint8Array(28).fill(byte)
+const hex = (byte: number) => Buffer.from(hash(byte)).toString('hex')
+
+it('finds what redeemers are for in the order of the ledger', () => {
+  const accounts = new CborWriter().map(2)
+  for (const [header, byte] of [
+    [0xe0, 1],
+    [0xf0, 2],
+  ] as const)
+    accounts.bytes(Uint8Array.of(header, ...hash(byte))).uint(0)
+  const certificates = new CborWriter().array(1).array(3).uint(8).array(2).uint(1).bytes(hash(5)).uint(2)
+  const body = new Map([
+    [0, encodeSet([3, 0].map((index) => encodeInput(new Uint8Array(32), index)))],
+    [1, encodeList([])],
+    [2, encodeUint(0)],
+    [4, certificates.toBytes()],
+    [5, accounts.toBytes()],
+    [9, encodeAssets([4, 3].map((byte) => [hash(byte), 'aa', 1n] as const))],
+  ])
+  const draft = { body, witnesses: new Map<number, Uint8Array>(), signers: [], isValid: true }
+  const targetOf = redeemerTargets(decodeTransaction(encodeDraft(draft)))
+  const output = (index: number) => ({ output: { transactionId: new Uint8Array(32), index } })
+  expect([0, 1, 2].map((index) => targetOf({ purpose: 'spend', index }))).toEqual([
+    output(0),
+    output(3),
+    undefined,
+  ])
+  expect([0, 1, 2].map((index) => targetOf({ purpose: 'mint', index }))).toEqual([
+    { script: hex(3) },
+    { script: hex(4) },
+    undefined,
+  ])
+  // Scripts are before keys.
+  expect([0, 1].map((index) => targetOf({ purpose: 'reward', index }))).toEqual([
+    { script: hex(2) },
+    undefined,
+  ])
+  expect(targetOf({ purpose: 'cert', index: 0 })).toEqual({ script: hex(5) })
 })

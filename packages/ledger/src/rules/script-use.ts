@@ -11,7 +11,7 @@ import type {
   VotingProcedure,
   Withdrawal,
 } from '../transaction/types.js'
-import { type Resolution, resolve, scriptSources } from './resolution.js'
+import { type Resolution, resolve, scriptSources } from './context.js'
 
 /** A script that has to run, and the redeemer pointer that belongs to it. */
 interface ScriptNeed {
@@ -135,19 +135,26 @@ function scriptOf(credential: Credential | undefined): Uint8Array | undefined {
   return credential?.kind === 'script' ? credential.hash : undefined
 }
 
-/** The ledger sorts script credentials before key credentials, unlike the bytes of addresses. */
-function byCredential(a: Credential, b: Credential): number {
+/**
+ * The ledger sorts script credentials before key credentials, unlike the bytes of addresses and
+ * plutus-ledger-api.
+ */
+export function byCredential(a: Credential, b: Credential): number {
   if (a.kind !== b.kind) return a.kind === 'script' ? -1 : 1
   return compareBytes(a.hash, b.hash)
 }
 
-function byAccount({ account: a }: Withdrawal, { account: b }: Withdrawal): number {
+/** Sorts by network, then by credential. */
+export function byAccount(
+  { account: a }: Pick<Withdrawal, 'account'>,
+  { account: b }: Pick<Withdrawal, 'account'>,
+): number {
   if (a.networkId !== b.networkId) return a.networkId - b.networkId
   return a.kind === 'reward' && b.kind === 'reward' ? byCredential(a.stake, b.stake) : 0
 }
 
 const roles: readonly VotingProcedure['voter']['role'][] = ['committee', 'drep', 'pool']
 
-function byVoter({ voter: a }: VotingProcedure, { voter: b }: VotingProcedure): number {
+export function byVoter({ voter: a }: VotingProcedure, { voter: b }: VotingProcedure): number {
   return roles.indexOf(a.role) - roles.indexOf(b.role) || byCredential(a.credential, b.credential)
 }

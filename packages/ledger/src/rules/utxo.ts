@@ -1,12 +1,11 @@
 import { toHex } from '@ratatosk/cbor'
-import { bootstrapAttributesSize } from '../address/byron-attributes.js'
+import { bootstrapAttributesSize } from '../address/address.js'
 import type { ProtocolParameters, Rational } from '../parameters/types.js'
 import { outputReferenceKey } from '../transaction/output-reference.js'
 import type { Transaction, TransactionOutput, Value } from '../transaction/types.js'
 import { type AssetQuantities, addAssets, addValue, valueToJson } from './assets.js'
-import type { RuleContext } from './context.js'
+import type { Resolution, RuleContext } from './context.js'
 import type { Findings, Json } from './predicates.js'
-import type { Resolution } from './resolution.js'
 
 /** UTXO: InputSetEmptyUTxO. */
 export function validateInputsPresent({ body }: Transaction, findings: Findings): void {

@@ -1,6 +1,6 @@
 import { BytesSet, CborWriter, hexOrNull, toHex } from '@ratatosk/cbor'
 import { blake2b224, blake2b256, verifySignature } from '#crypto'
-import { bootstrapRoot } from '../address/byron-attributes.js'
+import { bootstrapRoot } from '../address/address.js'
 import type { Address, Credential } from '../address/types.js'
 import type { ProtocolParameters } from '../parameters/types.js'
 import { isPlutusScript } from '../plutus/flat/program.js'
@@ -12,9 +12,8 @@ import type {
   TransactionOutput,
   ValidityInterval,
 } from '../transaction/types.js'
-import type { RuleContext } from './context.js'
+import type { Resolution, ResolvedInput, RuleContext } from './context.js'
 import type { Findings, Json } from './predicates.js'
-import type { Resolution, ResolvedInput } from './resolution.js'
 import { languagesUsed, type ScriptUse } from './script-use.js'
 import { allOutputs } from './utxo.js'
 

@@ -1,7 +1,6 @@
 import type { Transaction } from '../transaction/types.js'
-import type { RuleContext, UtxoView } from './context.js'
+import { type RuleContext, resolve, type UtxoView } from './context.js'
 import { type Failures, Findings } from './predicates.js'
-import { resolve } from './resolution.js'
 import { scriptUse } from './script-use.js'
 import {
   allOutputs,

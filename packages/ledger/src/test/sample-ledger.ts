@@ -14,7 +14,7 @@ import {
   withFields,
 } from '@ratatosk/fixtures'
 import { blake2b224, blake2b256 } from '#crypto'
-import { crc32 } from '../address/decode.js'
+import { crc32 } from '../address/address.js'
 import type { ProtocolParameters } from '../parameters/types.js'
 import type { RuleContext } from '../rules/context.js'
 import { scriptIntegrityHash } from '../rules/utxow.js'

@@ -12,10 +12,9 @@ import type { RewardAddress } from '../address/types.js'
 import { readCertificate } from './governance/certificate.js'
 import { readHash28, readRewardAddress } from './governance/primitives.js'
 import { readProposalProcedure, readVotingProcedures } from './governance/proposal.js'
-import { readOutput } from './output.js'
+import { readMint, readOutput } from './output.js'
 import { outputReferenceKey, readOutputReference } from './output-reference.js'
 import type { OutputReference, TransactionBody, ValidityInterval, Withdrawal } from './types.js'
-import { readMint } from './value.js'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 

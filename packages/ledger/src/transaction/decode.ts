@@ -1,10 +1,21 @@
-import { type CborLimits, CborReader, defaultLimits, located, readNullable, readRecord } from '@ratatosk/cbor'
+import {
+  type CborLimits,
+  CborReader,
+  CborWriter,
+  defaultLimits,
+  isDecodeError,
+  located,
+  Major,
+  readNullable,
+  readRecord,
+} from '@ratatosk/cbor'
 import { blake2b256 } from '#crypto'
 import { readAuxiliaryData } from './auxiliary-data.js'
 import { readBody } from './body.js'
 import { readOutput } from './output.js'
+import { encodeOutputReference, readOutputReference } from './output-reference.js'
 import { readNative } from './script/script.js'
-import type { Script, Transaction, TransactionBody, TransactionOutput } from './types.js'
+import type { Script, Transaction, TransactionBody, TransactionOutput, Utxo } from './types.js'
 import { readWitnessSet } from './witness-set.js'
 
 /**
@@ -105,4 +116,53 @@ function readTransaction(reader: CborReader): Transaction {
   } catch (error) {
     throw located(error, part)
   }
+}
+
+/**
+ * The id of a transaction, without decoding it: Blake2b-256 of the bytes of its body.
+ *
+ * @param bytes CBOR of what may be a transaction
+ * @returns 32 bytes; undefined if the bytes do not begin like
+ *   `[body, witnesses, is_valid, auxiliary_data / null]`
+ * @example
+ * const id = transactionIdOf(fromHex('84a300…'))
+ */
+export function transactionIdOf(bytes: Uint8Array): Uint8Array | undefined {
+  const reader = new CborReader(bytes)
+  // Bytes that are no array are found without an error, whose stack trace costs more than everything else.
+  if (bytes.length === 0 || reader.peekMajor() !== Major.array) return undefined
+  try {
+    const items = reader.readArray()
+    if ((items !== 4 && items !== -1) || reader.peekMajor() !== Major.map) return undefined
+    const start = reader.position
+    reader.skip()
+    return blake2b256(reader.since(start))
+  } catch (error) {
+    if (isDecodeError(error)) return undefined
+    throw error
+  }
+}
+
+/** An output with its reference in CBOR, as `getUtxos` of CIP-30 answers it. */
+export function encodeUtxo({ reference, output }: Utxo): Uint8Array {
+  return new CborWriter().array(2).raw(encodeOutputReference(reference)).raw(output.bytes).toBytes()
+}
+
+/**
+ * The reverse of {@link encodeUtxo}.
+ *
+ * @throws DecodeError if the bytes are not such a pair, or bytes follow it
+ */
+export function decodeUtxo(bytes: Uint8Array): Utxo {
+  const reader = new CborReader(bytes)
+  const utxo = readRecord(reader, 2, readPair)
+  reader.assertEnd()
+  return utxo
+}
+
+function readPair(reader: CborReader): Utxo {
+  const reference = readOutputReference(reader)
+  const start = reader.position
+  reader.skip()
+  return { reference, output: decodeTransactionOutput(reader.since(start)) }
 }

@@ -10,7 +10,7 @@ import {
   toHex,
 } from '@ratatosk/cbor'
 import { blake2b256 } from '#crypto'
-import { readExecutionUnits } from './governance/parameter-update.js'
+import { readExecutionUnits } from './governance/proposal.js'
 import { readPlutusData } from './script/plutus-data.js'
 import { readNative, readPlutus } from './script/script.js'
 import type {
@@ -36,7 +36,8 @@ const fieldNames = [
   'plutusV3Scripts',
 ] as const
 
-const purposes: readonly RedeemerPurpose[] = ['spend', 'mint', 'cert', 'reward', 'vote', 'propose']
+/** In the ledger's order, which differs from that of the constructors in script contexts. */
+export const purposes: readonly RedeemerPurpose[] = ['spend', 'mint', 'cert', 'reward', 'vote', 'propose']
 
 /**
  * Decodes a witness set of the Conway era. Present collections must not be empty. Before protocol version 12,

@@ -3,6 +3,8 @@ import { toHex } from '@ratatosk/cbor'
 import {
   atMost,
   errorHandler,
+  HttpError,
+  hasCode,
   hasMethods,
   InvalidParameterError,
   type OperatorAccess,
@@ -14,15 +16,35 @@ import {
   type Query,
   readBy,
 } from '@ratatosk/http'
+import type { RejectionRecord } from '@ratatosk/ports'
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { DeadLetterDroppedError, DeadLetterNotFoundError } from './errors.js'
-import type { DeadLetter, DeadLetters } from './ports.js'
 import { type DeadLetterSummary, dropSchema, listSchema, replaySchema, showSchema } from './schemas.js'
 
-export { DeadLetterDroppedError, DeadLetterNotFoundError, isDeadLettersError } from './errors.js'
-export type { DeadLetter, DeadLetters, ListedDeadLetter } from './ports.js'
+/** 404: no dead letter has this submission id. */
+export class DeadLetterNotFoundError extends HttpError {
+  constructor(submissionId: string) {
+    super(404, 'DEAD_LETTERS_NOT_FOUND', `Dead letter not found: ${submissionId}`)
+  }
+}
+
+/** 409: the letter cannot be replayed, because retention has dropped its CBOR. */
+export class DeadLetterDroppedError extends HttpError {
+  constructor(submissionId: string) {
+    super(
+      409,
+      'DEAD_LETTERS_CBOR_DROPPED',
+      `The CBOR of dead letter ${submissionId} is no longer kept: submit the transaction again`,
+    )
+  }
+}
+
+/** Whether a caught value is one of this package's errors; works across copies of the package. */
+export function isDeadLettersError(value: unknown): value is HttpError {
+  return hasCode(value, 'DEAD_LETTERS_')
+}
+
 export {
   DeadLetterAnswer,
   DeadLetterPage,
@@ -186,3 +208,36 @@ export const deadLetters = fp(plugin, {
 })
 
 export default deadLetters
+
+/** A transaction that validation rejected for good. */
+export interface DeadLetter extends RejectionRecord {
+  /** SHA-256 of the submitted bytes: a letter keeps it when they are rejected again. */
+  readonly digest: Uint8Array
+  /** CBOR as submitted; absent once retention has dropped it. */
+  readonly cbor?: Uint8Array
+  /** Id of the submission of the latest replay. */
+  readonly replayedAs?: string
+}
+
+/** A dead letter in a list: its position orders the list. */
+export interface ListedDeadLetter extends DeadLetter {
+  /** Greater for letters that were rejected later. */
+  readonly sequence: bigint
+}
+
+/** The dead letters of a node. */
+export interface DeadLetters {
+  /** Newest first: at most `limit` letters, those before the position `before` if it is given. */
+  list(page: { readonly limit: number; readonly before?: bigint }): Promise<readonly ListedDeadLetter[]>
+  /** The letter of a submission. */
+  find(submissionId: string): Promise<DeadLetter | undefined>
+  /**
+   * Submits the letter's transaction again. The letter stays, for the case that it is rejected again.
+   *
+   * @returns the id of the new submission; `'not-found'` without such a letter; `'dropped'` when its CBOR is
+   *   no longer kept
+   */
+  replay(submissionId: string): Promise<{ readonly id: string } | 'not-found' | 'dropped'>
+  /** Removes a letter; false if there was none. */
+  drop(submissionId: string): Promise<boolean>
+}

@@ -1,7 +1,7 @@
 // Compiled, never run: checks what the types accept and refuse.
-
 import type { OperationResult } from '@ratatosk/ports'
 import fastify from 'fastify'
+import deadLettersPlugin, { type DeadLetters, type DeadLettersOptions } from '../dead-letters/index.js'
 import operator, { type OperatorOptions } from '../index.js'
 
 const server = fastify()
@@ -51,3 +51,21 @@ server.register(operator, { operations, allowedHosts: 'node.example' })
 server.register(operator, { operations, operatorToken: 1 })
 // @ts-expect-error no such option
 server.register(operator, { operations, token: 'secret' })
+
+declare const deadLetters: DeadLetters
+
+server.register(deadLettersPlugin, { deadLetters })
+server.register(deadLettersPlugin, {
+  deadLetters,
+  operatorToken: 'secret',
+  allowedHosts: ['node.example'],
+  prefix: '/l2',
+})
+server.register(deadLettersPlugin, () => ({ deadLetters }) satisfies DeadLettersOptions)
+
+// @ts-expect-error dead letters are required
+server.register(deadLettersPlugin, {})
+// @ts-expect-error a removal is promised
+server.register(deadLettersPlugin, { deadLetters: { ...deadLetters, drop: () => true } })
+// @ts-expect-error no such option
+server.register(deadLettersPlugin, { deadLetters, token: 'secret' })

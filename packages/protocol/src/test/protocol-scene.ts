@@ -1,23 +1,52 @@
-import { blockVersion, genesisHeaderHash, type Header, headerHash } from '@ratatosk/block'
+import { readFileSync } from 'node:fs'
+import { blockVersion, encodeHeader, genesisHeaderHash, type Header, headerHash } from '@ratatosk/block'
 import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
-import { ledgerFraudScript, renouncedAdministrator } from '@ratatosk/contracts'
+import { ledgerFraudScript, type PlutusScript, renouncedAdministrator } from '@ratatosk/contracts'
 import { createDevnet, testWallets } from '@ratatosk/devnet'
 import { createDevnetLayer1, openWallet } from '@ratatosk/layer1'
-import { scriptHash, slotToTime, type Utxo } from '@ratatosk/ledger'
 import {
+  outputReferenceKey,
+  scriptHash,
+  slotToTime,
+  type TransactionOutput,
+  type Utxo,
+} from '@ratatosk/ledger'
+import {
+  isWalletError,
   keysFromSeedPhrase,
   nativeScript,
   type SigningKey,
   type TransactionDraft,
+  type WalletKeys,
 } from '@ratatosk/ledger/builder'
-import { createEvaluator } from '@ratatosk/ledger/plutus'
+import { createEvaluator, type EvaluationResult } from '@ratatosk/ledger/plutus'
 import { type ContractParameters, openContracts, publishScripts } from '../contracts.js'
 import { commitBlock, initQueue } from '../queue-drafts.js'
 import { initRegistry, readRegistry, registerOperator } from '../registry-drafts.js'
 import { removeInvalidBlock, type Verdict } from '../removal-drafts.js'
 import { readStateQueue } from '../state-queue.js'
-import { summonsTerms } from '../summons-terms.js'
-import { verdictPolicy } from './verdict-policy.js'
+import { summonsTerms } from '../summons.js'
+
+const file = new URL('../../../contracts/src/test/verdict.json', import.meta.url)
+const { program }: { program: string } = JSON.parse(readFileSync(file, 'utf8'))
+const flat = fromHex(program)
+const bytes = new CborWriter(flat.length + 5).bytes(flat).toBytes()
+
+/** The test policy of `@ratatosk/contracts`: it convicts headers with {@link invalidRoot}. */
+export const verdictPolicy: PlutusScript = {
+  language: 'PlutusV3',
+  bytes,
+  hash: scriptHash('PlutusV3', bytes),
+}
+
+/** A block with this transactions root is fraud. */
+export const invalidRoot = new Uint8Array(32).fill(3)
+
+export const convict = (header: Header): Verdict => ({
+  kind: 'minted',
+  policy: verdictPolicy,
+  redeemer: encodeHeader(header),
+})
 
 const limits = { requestTimeoutMs: 150, callTimeoutMs: 5000, attempts: 2, backoffMs: 1, pollMs: 20 }
 
@@ -240,4 +269,47 @@ export async function prove(
   const before = (await by.balance()).lovelace
   const built = await run(removeInvalidBlock(contracts, wanted), by)
   return { built, gain: (await by.balance()).lovelace - before + built.fee }
+}
+
+/** Finds the script that refuses a draft: `queue`, `registry`, `bridge`, … ; undefined if valid. */
+export function openJudge({ contracts: { scripts, bridge }, layer1 }: Scene, keys: WalletKeys) {
+  const names = new Map([
+    [scripts.queue.policy, 'queue'],
+    [scripts.registry.policy, 'registry'],
+    [toHex(verdictPolicy.hash), 'verdict'],
+    ...(bridge
+      ? ([
+          [bridge.place.policy, 'bridge'],
+          [bridge.events.policy, 'events'],
+        ] as const)
+      : []),
+  ])
+  let refuser: string | undefined
+  const evaluate: typeof evaluator.evaluate = async (transaction, utxos, parameters, slots) => {
+    const result = await evaluator.evaluate(transaction, utxos, parameters, slots)
+    const { inputs, mint } = transaction.body
+    const spent = inputs.map((input) => scriptOf(utxos.get(outputReferenceKey(input))))
+    refuser = names.get(failedOf(result, spent, [...mint.keys()].sort()) ?? '')
+    return result
+  }
+  const wallet = openWallet({ layer1, keys, evaluator: { evaluate } })
+  return async (draft: TransactionDraft): Promise<string | undefined> => {
+    try {
+      wallet.release((await wallet.build(draft)).id)
+      return undefined
+    } catch (error) {
+      const byScript = isWalletError(error) && error.failures?.[0]?.predicate === 'ScriptFailure'
+      if (!byScript || refuser === undefined) throw error
+      return refuser
+    }
+  }
+}
+
+function scriptOf(output: TransactionOutput | undefined): string {
+  return output && 'payment' in output.address ? toHex(output.address.payment.hash) : ''
+}
+
+function failedOf({ redeemers }: EvaluationResult, spent: readonly string[], policies: readonly string[]) {
+  const failed = redeemers.find(({ outcome }) => outcome.kind === 'ScriptFailure')
+  return failed && (failed.purpose === 'mint' ? policies : spent)[failed.index]
 }

@@ -1,4 +1,4 @@
-import { requireKnown, wrongOption } from '../options.js'
+import { requireKnown, wrongOption } from '../errors.js'
 import type { QueueBackend, QueueBackendOptions } from '../types.js'
 import { BullBackend } from './bull-backend.js'
 import { connectPglite } from './pglite.js'

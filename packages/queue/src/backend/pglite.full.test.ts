@@ -6,8 +6,8 @@ import { Mutex } from 'async-mutex'
 import { expect, onTestFinished, test } from 'vitest'
 import { createSubmissionQueue, openQueueBackend } from '../index.js'
 import { waiting } from '../test/backends.js'
-import { vacuum } from './pglite.js'
-import { type PGliteInstance, PGlitePool } from './pglite-pool.js'
+import type { PGliteInstance } from '../types.js'
+import { PGlitePool, vacuum } from './pglite.js'
 
 function openPglite(directory?: string): PGlite {
   const pglite = new PGlite(directory)

@@ -1,8 +1,10 @@
 import { inspect } from 'node:util'
 import { databaseUrl, inDatabase, randomName } from '@ratatosk/test-kit'
 import pg from 'pg'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openQueueBackend } from '../index.js'
+import { openers } from '../test/backends.js'
+import { postgresListener } from './postgres.js'
 
 test('the error about an unreachable PostgreSQL does not contain its address', async () => {
   const url = 'postgres://somebody:opensesame@127.0.0.1:1/queue'
@@ -51,4 +53,30 @@ test('stores jobs uncompressed', async (context) => {
   await backend.queue<string>('letters').add('letter', 'x'.repeat(10_000))
   const { rows } = await client.query(`SELECT pg_column_size(data) AS bytes FROM ${schema}.job`)
   expect(rows[0].bytes).toBeGreaterThan(10_000)
+})
+
+test('subscribes again after its session was terminated', async (context) => {
+  await openers.postgres(context)
+  const channel = randomName()
+  const listener = postgresListener({ connectionString: databaseUrl, application_name: channel })
+  const heard: string[] = []
+  await listener.subscribe(channel, (message) => heard.push(message))
+  const admin = new pg.Client({ connectionString: databaseUrl })
+  await admin.connect()
+  onTestFinished(async () => {
+    await listener.close()
+    await admin.end()
+  })
+  await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
+    channel,
+  ])
+  await expect
+    .poll(
+      async () => {
+        await admin.query('SELECT pg_notify($1, $2)', [channel, 'again'])
+        return heard
+      },
+      { timeout: 60_000, interval: 100 },
+    )
+    .toContain('again')
 })

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import { type PgPool, runMigrations } from 'bullmq'
 import pg from 'pg'
 import { QueueError } from '../errors.js'
-import type { Connector } from './bull-backend.js'
-import { quoteSchema, schemaBackend, storeUncompressed } from './schema-backend.js'
+import { type Connector, quoteSchema, schemaBackend, storeUncompressed } from './bull-backend.js'
 
 interface PostgresConnectOptions {
   readonly url: string

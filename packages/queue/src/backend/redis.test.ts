@@ -261,6 +261,37 @@ test('refuses a database that Redis does not have, and uses one that it has', as
   expect(await redis.dbsize()).toBe(0)
 })
 
+test('does nothing in another database when a Redis comes back with fewer', async (context) => {
+  let server = await ownRedis('noeviction')
+  if (server === undefined) return context.skip()
+  onTestFinished(async () => server?.close())
+  const { url } = server
+  async function restart(databases: number): Promise<void> {
+    await server?.close()
+    server = await ownRedis('noeviction', { port: new URL(url).port, databases })
+  }
+  const options = { url: `${url}/5`, requestTimeoutMs: 500, onError: () => undefined }
+  const backend = await openQueueBackend({ kind: 'redis', ...options })
+  onTestFinished(() => backend.close(500))
+  const queue = createSubmissionQueue(backend)
+  await queue.add(randomBytes(10))
+  await backend.bind('ledger')
+
+  await restart(2)
+  const redis = new Redis(url)
+  onTestFinished(() => redis.disconnect())
+  for (let n = 0; n < 3; n++) {
+    await expect(queue.add(randomBytes(10))).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' })
+    await expect(backend.ping()).rejects.toThrow()
+  }
+  expect(await redis.dbsize()).toBe(0)
+
+  await restart(16)
+  await expect.poll(() => backend.ping().then(() => 'answers', String), { timeout: 60_000 }).toBe('answers')
+  await queue.add(randomBytes(10))
+  expect(await redis.dbsize()).toBe(0)
+})
+
 test('binds its queues to the first ledger', async (context) => {
   const server = await ownRedis('noeviction')
   if (server === undefined) return context.skip()

@@ -26,6 +26,15 @@ class Connection extends Redis {
     super.disconnect(reconnect)
   }
 
+  /** ioredis goes on in database 0 when Redis refuses the one of the address, each time that it connects. */
+  override select(database: number | string): ReturnType<Redis['select']> {
+    const selected = super.select(database)
+    selected.catch((error) => {
+      if (lacksDatabase(error)) this.disconnect(true)
+    })
+    return selected
+  }
+
   override duplicate(override: Partial<RedisOptions> = {}): Redis {
     return new Connection({ ...this.options, lazyConnect: false, ...override })
   }
@@ -57,13 +66,17 @@ export async function connectRedis(options: RedisConnectOptions): Promise<Connec
     })
   }
   try {
-    await pTimeout(Promise.all(connections.map(connect)), {
+    await pTimeout(Promise.all(connections.map((each) => each.connect())), {
       milliseconds: requestTimeoutMs,
       message: `No answer within ${requestTimeoutMs} ms`,
     })
   } catch (cause) {
     for (const connection of connections) connection.disconnect()
-    if (cause instanceof QueueError) throw cause
+    if (lacksDatabase(failure) && failure.command?.name === 'select')
+      throw new QueueError(
+        'QUEUE_CONFIGURATION',
+        `Redis refuses database ${producer.options.db} (${failure.message})`,
+      )
     throw new QueueError('QUEUE_UNAVAILABLE', 'Redis is not reachable', { cause: failure ?? cause })
   }
   const subscriber = redisSubscriber(consumer)
@@ -109,18 +122,9 @@ export async function connectRedis(options: RedisConnectOptions): Promise<Connec
   }
 }
 
-/** ioredis goes on in database 0 when Redis refuses the one of the address. */
-async function connect(connection: Redis): Promise<void> {
-  await connection.connect()
-  const { db = 0 } = connection.options
-  if (db === 0) return
-  try {
-    await connection.select(db)
-  } catch (cause) {
-    if (!(cause instanceof Error && cause.name === 'ReplyError')) throw cause
-    throw new QueueError('QUEUE_CONFIGURATION', `Redis refuses database ${db} (${cause.message})`)
-  }
-}
+/** Whether Redis has not the database that was selected. Without a password it refuses everything. */
+const lacksDatabase = (error: unknown): error is Error & { readonly command?: { readonly name: string } } =>
+  error instanceof Error && error.name === 'ReplyError' && error.message.startsWith('ERR ')
 
 /** The ledger of the queues with this prefix, in a key beside them. */
 function redisBinding(connection: Redis, prefix: string) {

@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createSubmissionQueue, createSubmissionWorker, type Delivery, type Disposition } from '../index.js'
 import { openers } from '../test/backends.js'
+import { HeldDeliveries } from './submission-worker.js'
 
 const cbor = Buffer.from('84a0a0f5f6', 'hex')
 
@@ -279,5 +280,72 @@ describe.each(Object.entries(openers))('a job of many transactions on %s', (_kin
     for (const job of await queue.jobs.getDelayed()) await job.promote()
     await emptied()
     for (const n of [0, 1, 2]) expect(deliveries).toContainEqual([n, 2])
+  })
+})
+
+describe('held deliveries', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => {
+    vi.restoreAllMocks()
+    vi.useRealTimers()
+  })
+
+  function hold(waiting = async () => 0) {
+    const held = new HeldDeliveries(2, waiting)
+    const elapsed = vi.fn()
+    const wait = () => void held.elapsed(300).then(elapsed)
+    return { held, elapsed, wait }
+  }
+
+  test('holds deliveries up to its capacity', () => {
+    const { held } = hold()
+    expect([held.take(), held.take(), held.take()]).toEqual([true, true, false])
+    held.leave()
+    expect(held.take()).toBe(true)
+  })
+
+  test('a delivery is repeated after its delay', async () => {
+    // Other files of the worker may have timers too.
+    const [set, clear] = [vi.spyOn(globalThis, 'setInterval'), vi.spyOn(globalThis, 'clearInterval')]
+    const { elapsed, wait } = hold()
+    wait()
+    await vi.advanceTimersByTimeAsync(299)
+    expect(elapsed).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(51)
+    expect(elapsed).toHaveBeenCalledExactlyOnceWith(true)
+    expect(clear).toHaveBeenCalledWith(set.mock.results[0]?.value)
+  })
+
+  test('a delivery waits while others arrive, for at most five seconds', async () => {
+    const { held, elapsed, wait } = hold()
+    wait()
+    for (let time = 0; time < 5_200; time += 100) {
+      held.delivered()
+      await vi.advanceTimersByTimeAsync(100)
+    }
+    expect(elapsed).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(150)
+    expect(elapsed).toHaveBeenCalledExactlyOnceWith(true)
+  })
+
+  test('a delivery waits until the queue is empty', async () => {
+    let waiting = 1
+    const { elapsed, wait } = hold(async () => waiting)
+    wait()
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(elapsed).not.toHaveBeenCalled()
+    waiting = 0
+    await vi.advanceTimersByTimeAsync(50)
+    expect(elapsed).toHaveBeenCalledExactlyOnceWith(true)
+  })
+
+  test('closing gives up every held delivery and accepts no more', async () => {
+    const { held, elapsed, wait } = hold()
+    wait()
+    held.close()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(elapsed).toHaveBeenCalledExactlyOnceWith(false)
+    expect(held.take()).toBe(false)
+    expect(await held.elapsed(300)).toBe(false)
   })
 })

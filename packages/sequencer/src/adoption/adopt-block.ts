@@ -8,32 +8,44 @@ import {
   type EventSource,
   type Header,
   isBlockError,
+  isBridgeAddress,
   isInvalidBlock,
   judgeBlock,
   type KnownAt,
+  type KnownTransaction,
+  type OutputHashes,
   verifyDeposits,
   verifyHeader,
 } from '@ratatosk/block'
-import { BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
+import { BytesSet, equalBytes, isDecodeError, toHex } from '@ratatosk/cbor'
 import { verifyReadings } from '@ratatosk/follower'
 import {
+  appliedTransaction,
+  blake2b256,
   decodeOutputReference,
+  decodeTransaction,
+  decodeTransactionOutput,
   isScriptsNotRunError,
   type OutputReference,
   outputReferenceKey,
   type UtxoView,
 } from '@ratatosk/ledger'
 import { isEvaluatorError } from '@ratatosk/ledger/plutus'
-import type { ForeignBlock } from '@ratatosk/store'
+import type { ExaminedTransaction, ForeignBlock } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
 import { foreignQueue, invalidBlock, type SequencerError, unjudgedBlock, unservedBlock } from '../errors.js'
 import type { BlockRoots } from '../roots/index.js'
-import { creditedOf } from '../state/deposits.js'
-import { forgetReplaced } from '../state/forget-deposits.js'
-import { alignRoots, blockLine, freeRoots, type RootsContext, realignRoots } from '../state/ledger-state.js'
-import type { AdoptionMeans } from '../types.js'
+import {
+  alignRoots,
+  blockLine,
+  creditedOf,
+  forgetReplaced,
+  freeRoots,
+  type RootsContext,
+  realignRoots,
+} from '../state/ledger-state.js'
+import type { AdoptionMeans, SequencerStore } from '../types.js'
 import { type ForeignHeader, fetchBody } from './fetch.js'
-import { type Examined, examine, readOutputsBefore, tryExamine } from './outputs-before.js'
 
 /**
  * Fetches, judges and appends the next block of another operator. Only the output trie changes before.
@@ -340,4 +352,76 @@ async function each<Kept>(
     kept.push(keep(examined))
   }
   return kept
+}
+
+/** Outputs that one query asks for. */
+const step = 1_000
+
+/** The outputs that are unspent after the store's newest block, of those that were asked for. */
+interface OutputsBefore {
+  /** For the transactions map; see `OutputHashes`. */
+  readonly hashOf: OutputHashes
+  /** For the rules of the ledger. */
+  readonly utxos: UtxoView
+}
+
+/** Reads those outputs before a block that it names. References are not kept: there may be half a million. */
+async function readOutputsBefore(
+  { blocks }: Pick<SequencerStore, 'blocks'>,
+  references: Iterable<OutputReference>,
+): Promise<OutputsBefore> {
+  const outputs = new Map<string, Uint8Array>()
+  let wanted = new Map<string, OutputReference>()
+  const pauseIfDue = createPauses()
+  async function read(): Promise<void> {
+    for (const { reference, output } of await blocks.outputsAfterNewest([...wanted.values()]))
+      outputs.set(outputReferenceKey(reference), output)
+    wanted = new Map()
+  }
+  for (const reference of references) {
+    await pauseIfDue()
+    const key = outputReferenceKey(reference)
+    if (!outputs.has(key)) wanted.set(key, reference)
+    if (wanted.size === step) await read()
+  }
+  if (wanted.size > 0) await read()
+  return {
+    hashOf(outref) {
+      const output = outputs.get(outputReferenceKey(decodeOutputReference(outref)))
+      return output && blake2b256(output)
+    },
+    utxos: {
+      get(key) {
+        const output = outputs.get(key)
+        return output && decodeTransactionOutput(output)
+      },
+    },
+  }
+}
+
+/** A transaction as the store adopts it and, once it is known to be valid, as a block is judged by it. */
+interface Examined extends ExaminedTransaction, KnownTransaction {
+  readonly produced: ExaminedTransaction['produced']
+}
+
+/** Takes a transaction apart. @param bridge hash of the bridge's script, in a deployment that has one */
+function examine(cbor: Uint8Array, bridge: Uint8Array | undefined): Examined {
+  const transaction = decodeTransaction(cbor)
+  const { inputs, collateralInputs, referenceInputs, fee, validityInterval } = transaction.body
+  return {
+    ...appliedTransaction(transaction, ({ address }) => isBridgeAddress(address.bytes, bridge)),
+    named: [...inputs, ...collateralInputs, ...referenceInputs],
+    fee,
+    validityInterval,
+  }
+}
+
+/** Takes a transaction apart; undefined if it does not decode. */
+function tryExamine(cbor: Uint8Array, bridge: Uint8Array | undefined): Examined | undefined {
+  try {
+    return examine(cbor, bridge)
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+    return undefined
+  }
 }

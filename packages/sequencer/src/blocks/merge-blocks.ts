@@ -3,8 +3,7 @@ import { encodeBech32Address, keyAddress, outputReferenceKey, type Utxo } from '
 import { mergeBlock as draftMerge, type StateQueue } from '@ratatosk/protocol'
 import type { Block } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
-import type { QueueView } from '../queue/reconcile.js'
-import { sendBuilt } from '../queue/send-pending.js'
+import { type QueueView, sendBuilt } from '../queue/reconcile.js'
 import { isMature } from '../state/ledger-state.js'
 import {
   elementOf,

@@ -2,29 +2,17 @@ import { blockVersion, decodeHeader, genesisHeaderHash } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { type ConfirmedState, layer1LedgerVersion } from '@ratatosk/contracts'
 import type { Wallet } from '@ratatosk/layer1'
-import { outputReferenceKey, slotToTime } from '@ratatosk/ledger'
+import { outputReferenceKey, slotToTime, type Utxo } from '@ratatosk/ledger'
 import type { TransactionDraft } from '@ratatosk/ledger/builder'
 import type { OperationResult } from '@ratatosk/ports'
-import { initQueue, initRollup } from '@ratatosk/protocol'
+import { initQueue, initRegistry, initRollup, publishScripts, scriptsToPublish } from '@ratatosk/protocol'
 import { administratorOf, hasAdministrator, type SequencerContext } from '../context.js'
-import { refusalOf, SequencerError } from '../errors.js'
-import { reconcile } from '../queue/reconcile.js'
-import { submitAndConfirm } from '../send-transactions.js'
+import { SequencerError } from '../errors.js'
+import { sendChain, submitAndConfirm } from '../send-transactions.js'
 import { alignRoots, applyGenesis, returnBlocks } from '../state/ledger-state.js'
 import { findRegistry, readReferenceScripts } from '../state/queue-elements.js'
-import { fundedWith } from '../summons/answer-wallet.js'
-import { burnQueue } from './burn-queue.js'
-import {
-  createRegistry,
-  deploymentOutputSpent,
-  deploymentToStart,
-  entryOf,
-  existingRegistry,
-  findDeploymentOutput,
-  ownEntry,
-  publishMissingScripts,
-  register,
-} from './deployment.js'
+import { entryOf, existingRegistry, hasRoot, joinQueue, ownEntry, register } from './bond.js'
+import { burnQueue } from './repair.js'
 
 /** The result of init if there is a root and nothing to register; undefined when init has something to do. */
 export async function findInitialised(context: SequencerContext): Promise<OperationResult | undefined> {
@@ -83,34 +71,6 @@ async function requireLedgerVersion({ layer1, signal }: SequencerContext): Promi
   )
 }
 
-/**
- * Registers the operator with the queue that there is.
- *
- * @returns the id of the transaction; undefined if the operator was registered
- */
-export async function joinQueue(context: SequencerContext): Promise<string | undefined> {
-  if (await applyGenesis(context)) await alignRoots(context, undefined)
-  // An operator leaves no bond with a queue that this store cannot continue.
-  const { obstacle } = await reconcile(context)
-  if (obstacle !== undefined) throw obstacle
-  return register(context).catch((error: unknown) => {
-    throw withCost(context, error)
-  })
-}
-
-/** Says all that a registration costs: a wallet that is filled by what it lacks would lack the next part. */
-function withCost({ contracts, answers }: SequencerContext, error: unknown): unknown {
-  const refused = refusalOf(error)
-  if (refused?.code !== 'SEQUENCER_INSUFFICIENT_FUNDS') return error
-  const parts = [`the bond of ${contracts.parameters.bond} lovelace`]
-  if (answers !== undefined) parts.push(`${fundedWith} lovelace for the wallet that pays for answers`)
-  return new SequencerError(
-    refused.code,
-    `The operator is not in the registry. Registering takes ${parts.join(', ')}, and some ada for fees ` +
-      `and change. ${refused.message}`,
-  )
-}
-
 /** @returns the id of the transaction that minted the root */
 async function initialiseWithAdministrator(context: SequencerContext): Promise<string> {
   const { contracts, log } = context
@@ -162,10 +122,6 @@ async function prepareLedger(context: SequencerContext): Promise<void> {
   await alignRoots(context, confirmed)
 }
 
-export async function hasRoot({ layer1, contracts, signal }: SequencerContext): Promise<boolean> {
-  return (await layer1.utxosByUnit(contracts.scripts.queue.unit, { signal })).length > 0
-}
-
 /** Mints the root; returns the id of this transaction, or of another of the same purpose. */
 async function mintRoot(context: SequencerContext, wallet: Wallet, draft: TransactionDraft): Promise<string> {
   const { layer1, contracts, signal, log } = context
@@ -202,4 +158,80 @@ async function initialState(context: SequencerContext): Promise<ConfirmedState> 
     endTime: header.endTime,
     blockVersion: header.blockVersion,
   }
+}
+
+/** Publishes the missing scripts in a chain; `spared` outputs do not pay. Throws as `sendChain`. */
+async function publishMissingScripts(
+  context: SequencerContext,
+  wallet: Wallet,
+  spared: readonly Utxo[] = [],
+): Promise<void> {
+  const { contracts, cache, log } = context
+  cache.referenceScripts = undefined
+  const groups = scriptsToPublish(contracts, await readReferenceScripts(context))
+  const published = await sendChain(context, wallet, ({ length }) => {
+    const scripts = groups[length]
+    return scripts && { spends: [], draft: publishScripts(contracts, scripts), spared }
+  })
+  for (const [place, { id }] of published.entries()) {
+    context.step('scripts-published')
+    log.info({ transactionId: toHex(id), scripts: groups[place]?.length }, 'Published reference scripts')
+  }
+  cache.referenceScripts = undefined
+}
+
+/**
+ * The output that the registry starts with; undefined once there is one.
+ * @throws {SequencerError} `SEQUENCER_DEPLOYMENT_OUTPUT_SPENT` if the parameters are those of another
+ *   deployment
+ */
+export async function deploymentToStart(context: SequencerContext): Promise<Utxo | undefined> {
+  const { contracts } = context
+  const registry = await findRegistry(context)
+  if (registry === undefined) {
+    const output = await findDeploymentOutput(context)
+    if (output !== undefined) return output
+    // Spent between both reads, perhaps for the registry.
+    if (await findRegistry(context)) return deploymentToStart(context)
+    throw deploymentOutputSpent(context)
+  }
+  if (equalBytes(registry.datum.queue, contracts.scripts.queue.script.hash)) return undefined
+  const output = outputReferenceKey(contracts.parameters.deploymentOutput)
+  throw new SequencerError(
+    'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT',
+    `The deployment output ${output} started the registry of another state queue, ` +
+      `${toHex(registry.datum.queue)}: use the parameters of that queue, such as its verdict policies, ` +
+      'or name an unspent output of the administrator; on a devnet, start with an empty database',
+  )
+}
+
+async function createRegistry(context: SequencerContext): Promise<void> {
+  const { contracts, log } = context
+  const output = await deploymentToStart(context)
+  if (output === undefined) return
+  const exists = async () => (await findRegistry(context)) !== undefined
+  const { wallet } = administratorOf(context)
+  const id = await submitAndConfirm(context, wallet, initRegistry(contracts, output), exists)
+  context.step('registry-created')
+  log.info({ transactionId: id }, 'Created the operator registry')
+}
+
+async function findDeploymentOutput({
+  layer1,
+  contracts,
+  signal,
+}: SequencerContext): Promise<Utxo | undefined> {
+  const [output] = await layer1.utxosByReferences([contracts.parameters.deploymentOutput], { signal })
+  return output
+}
+
+function deploymentOutputSpent(context: SequencerContext): SequencerError {
+  const owner = hasAdministrator(context) ? 'administrator' : 'operator'
+  const output = outputReferenceKey(context.contracts.parameters.deploymentOutput)
+  return new SequencerError(
+    'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT',
+    `The deployment output ${output} is spent or never existed, and layer 1 has no registry of these ` +
+      'contracts: use the settings of the deployment that it began, such as MATURITY_WINDOW_MS, or name an ' +
+      `unspent output of the ${owner}`,
+  )
 }

@@ -92,17 +92,17 @@ export function openProver({ store, roots, genesis, bridge, maxPending = 32 }: P
     return first === undefined ? roots.root() : decodeHeader(first.header).prevUtxosRoot
   }
 
-  /** @param headerHash of the newest block, in whose state it is unspent */
+  /** @param block the newest, in whose state it is unspent */
   async function outputOf(
     { transactionId, index }: OutputReference,
-    headerHash: Uint8Array,
+    block: Block | undefined,
   ): Promise<Uint8Array> {
     const known = genesisOutputs.get(outputReferenceKey({ transactionId, index }))
     if (known !== undefined) return known
     const cbor = await store.transaction(transactionId)
     const output = cbor
       ? decodeTransaction(cbor).body.outputs[index]?.bytes
-      : (await creditedUpTo(store, headerHash, [transactionId]))[0]?.output
+      : (await creditedUpTo(store, block?.headerHash ?? genesisHeaderHash(), [transactionId]))[0]?.output
     if (output === undefined) throw new Error('The node does not have an output of its own trie')
     return output
   }
@@ -117,9 +117,8 @@ export function openProver({ store, roots, genesis, bridge, maxPending = 32 }: P
     const key = encodeOutputReference(reference)
     const proved = await roots.prove(root, key)
     if (proved === undefined) return 'not kept'
-    const head = heading(block)
-    const value = proved.isUnspent ? await outputOf(reference, head.headerHash) : undefined
-    return { ...head, root, key, value, proof: proved.proof }
+    const value = proved.isUnspent ? await outputOf(reference, block) : undefined
+    return { block: block && named(block), root, key, value, proof: proved.proof }
   }
 
   async function transaction(
@@ -135,7 +134,7 @@ export function openProver({ store, roots, genesis, bridge, maxPending = 32 }: P
       : encodeOutputReference({ transactionId: id, index: 0 })
     const source = sourceOf(block.headerHash)
     const { root, value, proof } = await maps.prove(toHex(block.headerHash), key, source)
-    return { ...heading(block), position: isThere ? place.position : undefined, root, key, value, proof }
+    return { block: named(block), position: isThere ? place.position : undefined, root, key, value, proof }
   }
 
   return {
@@ -145,8 +144,4 @@ export function openProver({ store, roots, genesis, bridge, maxPending = 32 }: P
   }
 }
 
-function heading(block: Block | undefined): Pick<HeldProof, 'headerHash' | 'header' | 'height'> {
-  if (block === undefined) return { headerHash: genesisHeaderHash(), header: undefined, height: undefined }
-  const { headerHash, header, height } = block
-  return { headerHash, header, height }
-}
+const named = ({ headerHash, header, height }: Block) => ({ headerHash, header, height })

@@ -89,7 +89,7 @@ async function build(blocks: number, size: number) {
 /** Whether a proof holds against a header whose hash is known, as a client with nothing else judges. */
 function verified(
   proved: {
-    header: Uint8Array | undefined
+    block: { readonly header: Uint8Array } | undefined
     key: Uint8Array
     value: Uint8Array | undefined
     proof: Uint8Array
@@ -97,10 +97,10 @@ function verified(
   known: Uint8Array,
   field: 'utxosRoot' | 'transactionsRoot',
 ): boolean {
-  const { header, key, value, proof } = proved
-  if (header === undefined) return false
+  const { block, key, value, proof } = proved
+  if (block === undefined) return false
   try {
-    const fields = decodeHeader(header)
+    const fields = decodeHeader(block.header)
     if (Buffer.compare(headerHash(fields), known) !== 0) return false
     const steps = proofFromCbor(proof)
     return value === undefined
@@ -145,7 +145,9 @@ describe('a prover', () => {
       else counts[proved.value === undefined ? 'absent' : 'unspent']++
       expect(proved.root).toEqual(block.fields[field])
       expect(verified(proved, block.headerHash, field)).toBe(true)
-      for (const part of ['header', 'key', 'value', 'proof'] as const) {
+      const header = flipped(proved.block!.header)
+      expect(verified({ ...proved, block: { header } }, block.headerHash, field), `header ${n}`).toBe(false)
+      for (const part of ['key', 'value', 'proof'] as const) {
         const bytes = proved[part]
         if (bytes === undefined) continue
         const other = flipped(bytes)
@@ -163,7 +165,8 @@ describe('a prover', () => {
     const { chain, prover, ids } = await build(2, 7)
     const proved = await prover.transaction(ids[1]![3]!.id)
     if (proved === 'no block') throw new Error(proved)
-    expect(proved).toMatchObject({ headerHash: chain.blocks[1]!.headerHash, height: 2n, position: 3 })
+    const { headerHash } = chain.blocks[1]!
+    expect(proved).toMatchObject({ block: { headerHash, height: 2n }, position: 3 })
     expect(decodeTransactionRecord(proved.value!)).toMatchObject({ kind: 'transaction', id: ids[1]![3]!.id })
     const absent = await prover.transaction(ids[1]![3]!.id, chain.blocks[0]!.headerHash)
     expect(absent).toMatchObject({ value: undefined, position: undefined })
@@ -174,12 +177,12 @@ describe('a prover', () => {
     const { chain, prover, genesisRoot } = await build(3, 30)
     const [{ reference }] = chain.genesis as [(typeof chain.genesis)[number]]
     const before = await prover.utxo(reference, { kind: 'confirmed' })
-    expect(before).toMatchObject({ root: genesisRoot, header: undefined, headerHash: new Uint8Array(28) })
+    expect(before).toMatchObject({ root: genesisRoot, block: undefined })
     expect((before as { value: unknown }).value).toEqual(chain.genesis[0]!.output)
     chain.merge(2)
-    const headerHashes = chain.blocks.map((block) => block.headerHash)
-    expect(await prover.utxo(reference, { kind: 'confirmed' })).toMatchObject({ headerHash: headerHashes[1] })
-    expect(await prover.utxo(reference, { kind: 'committed' })).toMatchObject({ headerHash: headerHashes[2] })
+    const named = chain.blocks.map(({ headerHash }) => ({ block: { headerHash } }))
+    expect(await prover.utxo(reference, { kind: 'confirmed' })).toMatchObject(named[1]!)
+    expect(await prover.utxo(reference, { kind: 'committed' })).toMatchObject(named[2]!)
   })
 
   test('knows no blocks that layer 1 does not hold, and says which states are gone', async () => {

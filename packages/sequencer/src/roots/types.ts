@@ -1,6 +1,6 @@
 import type { BlockInterval, Deposit, FeeTarget } from '@ratatosk/block'
 import type { SummonsQuestion } from '@ratatosk/contracts'
-import type { NodeAnswer } from '@ratatosk/fraud'
+import type { NodeAnswer } from '@ratatosk/protocol/fraud'
 import type { LedgerOutput } from '@ratatosk/store'
 import type { Proof } from '@ratatosk/trie'
 

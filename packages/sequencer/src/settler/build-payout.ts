@@ -1,18 +1,48 @@
+import { BytesMap } from '@ratatosk/cbor'
 import { leastMerged } from '@ratatosk/contracts'
+import type { Layer1, Wallet } from '@ratatosk/layer1'
 import { decodeOutputReference, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import {
   addValue,
   type BuiltTransaction,
   isWalletError,
   type Quantities,
+  type TransactionDraft,
   type WalletError,
 } from '@ratatosk/ledger/builder'
-import { type BridgeState, payWithdrawals, type Settlement } from '@ratatosk/protocol'
-import type { Batches } from './batches.js'
-import { build, type PayoutMeans } from './means.js'
+import {
+  type BridgeState,
+  payWithdrawals,
+  type RootElement,
+  readBridge,
+  readRegistry,
+  readStateQueue,
+  type Settlement,
+  type Tidying,
+  tidyDeposits,
+} from '@ratatosk/protocol'
 import type { Owed, OwedEntry } from './owed.js'
-import { buildMerging } from './tidy.js'
 import { amountOf, covers, sourcesFor, totalOf, treasuryOf } from './treasury.js'
+import type { BridgeContracts } from './types.js'
+
+/** The means to build payouts. */
+export interface PayoutMeans {
+  readonly contracts: BridgeContracts
+  readonly layer1: Pick<Layer1, 'utxosByPolicy' | 'utxosByUnit'>
+  readonly wallet: Wallet
+  readonly batches: Batches
+  readonly referenceScripts: readonly Utxo[]
+  readonly validUntil: bigint
+  readonly signal: AbortSignal
+}
+
+/** Builds a transaction of the settler's wallet. */
+function build(
+  { wallet, validUntil, signal }: PayoutMeans,
+  draft: TransactionDraft,
+): Promise<BuiltTransaction> {
+  return wallet.build({ validUntil, ...draft }, { signal })
+}
 
 /** Withdrawals that the treasury does not cover, after which a search for others ends. */
 const maxUncovered = 1000
@@ -140,4 +170,124 @@ function pick(owed: Owed, batches: Batches, treasury: readonly Utxo[], size: num
     } else uncovered += 1
   }
   return { picked, needed, isShort: uncovered > 0, aside }
+}
+
+/** Milliseconds until a withdrawal that was set aside is tried again. */
+const retryAfterMs = 600_000
+
+/** How many withdrawals a payout of a settlement takes, and which are left out. */
+export class Batches {
+  readonly #most: number
+  readonly #sizes = new BytesMap<number>()
+  readonly #aside = new BytesMap<{ readonly until: number; readonly reason: string }>()
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** How many a payout of a block's settlement takes at most. */
+  sizeOf(headerHash: Uint8Array): number {
+    return this.#sizes.get(headerHash) ?? this.#most
+  }
+
+  /** A payout with so many was too large. */
+  halve(headerHash: Uint8Array, tried: number): void {
+    this.#sizes.set(headerHash, Math.max(1, Math.floor(tried / 2)))
+  }
+
+  /** Leaves a withdrawal out for a while: no payout with it alone can be built. */
+  setAside(headerHash: Uint8Array, outref: Uint8Array, reason: string): void {
+    this.#aside.set(outref, { until: performance.now() + retryAfterMs, reason })
+    // It may have been the reason why larger ones could not be built.
+    this.#sizes.delete(headerHash)
+  }
+
+  /** Why a withdrawal is left out now; undefined if it is not. */
+  reasonAside(outref: Uint8Array): string | undefined {
+    const aside = this.#aside.get(outref)
+    if (aside === undefined || performance.now() < aside.until) return aside?.reason
+    this.#aside.delete(outref)
+    return undefined
+  }
+
+  /** Those that are left out now. */
+  aside(): { readonly outref: string; readonly reason: string }[] {
+    return [...this.#aside].map(([outref, { reason }]) => ({
+      outref: outputReferenceKey(decodeOutputReference(outref)),
+      reason,
+    }))
+  }
+}
+
+/** Fewer deposits than so many are not worth a transaction. */
+const least = 5
+/** About as many outputs as one transaction can merge. */
+const mostMerged = 60
+
+/** Turns deposits that the confirmed state is newer than into reserves, if there are `from` of them. */
+export async function buildTidying(
+  means: PayoutMeans,
+  { deposits }: BridgeState,
+  from: number,
+): Promise<BuiltTransaction | undefined> {
+  if (deposits.length < from) return undefined
+  const place = await placeOf(means)
+  if (place === undefined) return undefined
+  const { endTime } = place.root.datum.state
+  const old = deposits.filter(({ time }) => time < endTime)
+  if (old.length < from) return undefined
+  return buildLargest(from, least, async (count) =>
+    build(means, tidyDeposits(means.contracts, { ...place, deposits: old.slice(0, count) })),
+  )
+}
+
+/** Makes one reserve of the first of some outputs of the treasury: as many as fit into a transaction. */
+async function buildMerging(
+  means: PayoutMeans,
+  treasury: readonly Utxo[],
+): Promise<BuiltTransaction | undefined> {
+  const place = await placeOf(means)
+  if (place === undefined) return undefined
+  return buildLargest(Math.min(treasury.length, mostMerged), leastMerged, async (count) => {
+    const { deposits, reserves } = readBridge(means.contracts, treasury.slice(0, count))
+    return build(means, tidyDeposits(means.contracts, { ...place, deposits, reserves }))
+  })
+}
+
+/** The largest that can be built, by halving; undefined if none can, or the wallet lacks ada. */
+async function buildLargest(
+  most: number,
+  fewest: number,
+  attempt: (count: number) => Promise<BuiltTransaction>,
+): Promise<BuiltTransaction | undefined> {
+  for (let count = most; count >= fewest; count = nextOf(count, fewest)) {
+    try {
+      return await attempt(count)
+    } catch (error) {
+      if (!isWalletError(error)) throw error
+      if (error.code === 'WALLET_INSUFFICIENT_FUNDS') return undefined
+    }
+  }
+  return undefined
+}
+
+const nextOf = (count: number, fewest: number): number =>
+  count > fewest ? Math.max(fewest, Math.floor(count / 2)) : 0
+
+/** The outputs that a tidying refers to; undefined while the queue has no single root. */
+async function placeOf({
+  contracts,
+  layer1,
+  signal,
+  referenceScripts,
+}: PayoutMeans): Promise<Omit<Tidying, 'deposits'> | undefined> {
+  const { queue, registry: place } = contracts.scripts
+  const root = confirmedRoot(readStateQueue(contracts, await layer1.utxosByPolicy(queue.policy, { signal })))
+  const registry = readRegistry(contracts, await layer1.utxosByUnit(place.unit, { signal }))
+  return root && registry && { root, registry, referenceScripts }
+}
+
+function confirmedRoot({ roots }: { readonly roots: readonly RootElement[] }): RootElement | undefined {
+  const [root, ...others] = roots
+  return others.length === 0 ? root : undefined
 }

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLayer1Error } from '@ratatosk/layer1'
+import { blake2b224, encodeBech32Address, keyAddress } from '@ratatosk/ledger'
+import type { WalletKeys } from '@ratatosk/ledger/builder'
 import type { Log } from '@ratatosk/ports'
 import type { HeldLease } from '@ratatosk/store'
-import { SettlerError } from './errors.js'
 import { createOwedReader } from './owed-reader.js'
 import { createPayer, type Payer } from './payer.js'
 import type { Settler, SettlerOptions, SettlerStatus } from './types.js'
@@ -116,4 +117,41 @@ function statusOf(
 ): SettlerStatus {
   const empty = { wallet: wallet.address, settlements: [], inFlight: 0, paid: 0, setAside: [] }
   return { ...(payer?.status() ?? empty), active, ...(fault !== undefined && { fault }) }
+}
+
+/** Distinguishes the address from others of the same key. */
+const tag = new TextEncoder().encode('ratatosk settler')
+
+/**
+ * The keys of the wallet that pays the fees of payouts: the operator's key, at an address of its own. Payouts
+ * that others overtake never take commits with them then.
+ */
+export function settlerKeys({ payment, address: operator }: WalletKeys): WalletKeys {
+  const hash = blake2b224(Uint8Array.from([...tag, ...payment.hash]))
+  const address = keyAddress(payment.hash, operator.networkId === 1 ? 1 : 0, { kind: 'key', hash })
+  return { payment, address, addressText: encodeBech32Address(address) }
+}
+
+/**
+ * | code | meaning |
+ * | --- | --- |
+ * | `SETTLER_NOT_ACTIVE` | another process pays, or this one does not sequence now |
+ */
+export type SettlerErrorCode = 'SETTLER_NOT_ACTIVE'
+
+/** The error that a settler throws. */
+export class SettlerError extends Error {
+  override readonly name = 'SettlerError'
+
+  constructor(
+    readonly code: SettlerErrorCode,
+    message: string,
+  ) {
+    super(message)
+  }
+}
+
+/** Whether a caught value is a {@link SettlerError}; works across copies of the package. */
+export function isSettlerError(value: unknown): value is SettlerError {
+  return value instanceof Error && value.name === 'SettlerError'
 }

@@ -1,9 +1,13 @@
-export { type BackGenesisOptions, type Backing, backGenesis } from './back-genesis.js'
-export { createSettler } from './create-settler.js'
-export { isSettlerError, SettlerError, type SettlerErrorCode } from './errors.js'
-export { settlerKeys } from './keys.js'
+export {
+  createSettler,
+  isSettlerError,
+  SettlerError,
+  type SettlerErrorCode,
+  settlerKeys,
+} from './create-settler.js'
 export type { OwedContext } from './owed.js'
 export { createOwedReader } from './owed-reader.js'
+export { type BackGenesisOptions, type Backing, backGenesis } from './treasury.js'
 export type {
   BridgeContracts,
   OwedCount,

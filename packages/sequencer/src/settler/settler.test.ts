@@ -5,9 +5,7 @@ import type { Log } from '@ratatosk/ports'
 import { payWithdrawals, readBridge } from '@ratatosk/protocol'
 import { expect, type TestContext, test } from 'vitest'
 import { operatorKeys } from '../test/rollup-contracts.js'
-import { backGenesis } from './back-genesis.js'
-import { createSettler } from './create-settler.js'
-import { settlerKeys } from './keys.js'
+import { createSettler, settlerKeys } from './create-settler.js'
 import { openOwed } from './owed.js'
 import {
   ada,
@@ -22,6 +20,7 @@ import {
   withdrawals,
   withdrawn,
 } from './test/bridge-chain.js'
+import { backGenesis } from './treasury.js'
 import type { Settler, SettlerOptions } from './types.js'
 
 const settlerWallet = settlerKeys(operatorKeys)

@@ -1,9 +1,16 @@
-import { decodeHeader } from '@ratatosk/block'
-import { equalBytes, toHex } from '@ratatosk/cbor'
-import { slotToTime } from '@ratatosk/ledger'
-import type { Block, BlockState, LedgerOutput } from '@ratatosk/store'
+import { creditsJust, type Deposit, decodeHeader, isFeeOutput } from '@ratatosk/block'
+import { BytesMap, BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
+import { decodeTransaction, decodeTransactionOutput, slotToTime } from '@ratatosk/ledger'
+import type {
+  Block,
+  BlockState,
+  CreditedDeposit,
+  DropReason,
+  DropRule,
+  LedgerOutput,
+  OrderedTransaction,
+} from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
-import { forgetFees } from './forget-deposits.js'
 
 /** Transactions that are resubmitted at a time. */
 const resubmittedAtOnce = 100
@@ -225,4 +232,112 @@ export function blockLine({ height, headerHash, transactions }: Block, event: st
     { height: Number(height), headerHash: hash, transactions },
     `Block ${height} (${hash.slice(0, 10)}) ${event}`,
   ]
+}
+
+/** A deposit, or a fee output, as the store credits it. */
+export const creditedOf = ({ id, output }: Deposit): CreditedDeposit => ({
+  id,
+  output,
+  address: decodeTransactionOutput(output).address.bytes,
+})
+
+/** Whether a block credits what layer 1 has for its time, as far as that is known. */
+export async function creditsRightly(
+  { events, store, signal }: Pick<SequencerContext, 'events' | 'store' | 'signal'>,
+  { headerHash, header }: Pick<Block, 'headerHash' | 'header'>,
+): Promise<boolean> {
+  if (events === undefined) return true
+  const fields = decodeHeader(header)
+  const due = await events.between(fields.startTime, fields.endTime, signal)
+  if (due === 'not read yet') return true
+  return creditsJust(await store.blocks.depositsOf(headerHash), due, fields)
+}
+
+/** Takes what no block credits any more out of the ledger, with the transactions that name it. */
+export async function forgetDeposits(context: SequencerContext, ids: readonly Uint8Array[]): Promise<void> {
+  if (ids.length === 0) return
+  const { store, lease, log, cache } = context
+  const gone = new BytesSet(ids)
+  const follow: DropRule = (transaction, others) => {
+    const deposit = namedBy(transaction.cbor).find((named) => gone.has(named))
+    return deposit === undefined ? orphanOf(transaction, others) : lostCredit(toHex(deposit))
+  }
+  const dropped = await store.blocks.forgetDeposits(ids, follow, lease)
+  cache.ahead = []
+  context.step('deposits-forgotten')
+  log.warn(
+    { deposits: ids.map(toHex), dropped },
+    `No block credits ${ids.length} deposits or fee outputs of removed blocks any more: ` +
+      `${dropped} transactions that follow from them are dead letters`,
+  )
+}
+
+const lostCredit = (deposit: string): DropReason =>
+  reasonOf(
+    'BadInputsUTxO',
+    `No block credits output ${deposit}#0 any more: layer 1 was rolled back, or its block was removed`,
+    { deposit },
+  )
+
+/** Takes the fee outputs of removed blocks out of the ledger. */
+async function forgetFees(context: SequencerContext, removed: readonly Block[]): Promise<void> {
+  const gone: Uint8Array[] = []
+  for (const { headerHash, previousHeaderHash: prevHeaderHash } of removed)
+    for (const credit of await context.store.blocks.depositsOf(headerHash))
+      if (isFeeOutput(credit, { prevHeaderHash })) gone.push(credit.id)
+  await forgetDeposits(context, gone)
+}
+
+/**
+ * Takes waiting deposits out of the ledger that a block credits as others: the first input of a deposit gives
+ * its id, and can make another one after a roll-back.
+ *
+ * @returns whether there were any
+ */
+export async function forgetReplaced(
+  context: SequencerContext,
+  credited: readonly CreditedDeposit[],
+): Promise<boolean> {
+  if (credited.length === 0) return false
+  const outputs = new BytesMap(credited.map(({ id, output }) => [id, output] as const))
+  const replaced = (await context.store.blocks.waitingDeposits()).filter(({ id, output }) => {
+    const other = outputs.get(id)
+    return other !== undefined && !equalBytes(other, output)
+  })
+  await forgetDeposits(
+    context,
+    replaced.map(({ id }) => id),
+  )
+  return replaced.length > 0
+}
+
+/** Why a transaction must go whose parent was dropped; undefined if it may stay. */
+export function orphanOf(
+  { cbor }: OrderedTransaction,
+  dropped: ReadonlyMap<string, DropReason>,
+): DropReason | undefined {
+  for (const transactionId of namedBy(cbor)) {
+    const id = toHex(transactionId)
+    if (dropped.has(id))
+      return reasonOf(
+        'BadInputsUTxO',
+        `The transaction names an output of transaction ${id}, which was dropped from the mempool`,
+        { transaction: id },
+      )
+  }
+  return undefined
+}
+
+/** The ids of the transactions and deposits whose outputs a transaction names. */
+function namedBy(cbor: Uint8Array): readonly Uint8Array[] {
+  const { inputs, collateralInputs, referenceInputs } = decodeTransaction(cbor).body
+  return [...inputs, ...collateralInputs, ...referenceInputs].map(({ transactionId }) => transactionId)
+}
+
+export function reasonOf(
+  code: string,
+  message: string,
+  details: { readonly [key: string]: string },
+): DropReason {
+  return { code, message, details: [{ predicate: code, message, details }] }
 }

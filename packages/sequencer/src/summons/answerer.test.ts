@@ -1,6 +1,5 @@
 import { decodeHeader, encodedHeader, headerFieldIndex } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
-import { encodeExpiry } from '@ratatosk/fraud'
 import { blake2b256, decodeTransaction, encodeBech32Address, keyAddress } from '@ratatosk/ledger'
 import {
   endQuestion,
@@ -10,15 +9,31 @@ import {
   removeInvalidBlock,
   rewardOf,
 } from '@ratatosk/protocol'
+import { encodeExpiry } from '@ratatosk/protocol/fraud'
 import { signed } from '@ratatosk/test-kit'
 import { expect, test } from 'vitest'
 import { openAnswers } from '../roots/index.js'
 import { until } from '../test/agreement.js'
-import { openAnswering } from '../test/answering.js'
-import { chunkOf, nodeOf, outputsOf, referenceOf, summonsContracts, transactionsOf } from '../test/asking.js'
-import { accept, answerWallet, genesis, openChain, openRollup, transfers, user } from '../test/rollup.js'
+import {
+  chunkOf,
+  nodeOf,
+  openAnswering,
+  outputsOf,
+  referenceOf,
+  summonsContracts,
+  transactionsOf,
+} from '../test/asking.js'
+import {
+  accept,
+  answerWallet,
+  genesis,
+  openChain,
+  openers,
+  openRollup,
+  transfers,
+  user,
+} from '../test/rollup.js'
 import { summonsTerms } from '../test/rollup-contracts.js'
-import { openers } from '../test/services.js'
 import { unansweredLine } from './questions.js'
 
 const { utxosRoot, transactionsRoot } = headerFieldIndex

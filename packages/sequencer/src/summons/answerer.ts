@@ -1,6 +1,5 @@
 import { decodeHeader } from '@ratatosk/block'
 import { BytesMap, BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
-import { encodeChunkAnswer, encodeNodeAnswer } from '@ratatosk/fraud'
 import { isLayer1Away, type Outbox, type OutboxState } from '@ratatosk/layer1'
 import {
   decodeOutputReference,
@@ -14,13 +13,13 @@ import {
 import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/ledger/builder'
 import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { answerQuestion, surveyQuestions, unreadLine } from '@ratatosk/protocol'
+import { encodeChunkAnswer, encodeNodeAnswer } from '@ratatosk/protocol/fraud'
 import type { AnswerStage, AnswerTransaction, Block } from '@ratatosk/store'
 import { refusalOf } from '../errors.js'
 import type { Shown } from '../roots/index.js'
 import { readElement, readReferenceScripts } from '../state/queue-elements.js'
-import { fundsFor } from './answer-wallet.js'
+import { type AnswerContext, followAnswers, fundsFor, letterOf, openAnswerOutbox } from './answer-wallet.js'
 import { inOrder, type KnownQuestion, keyOf, type QuestionBook, turnAt } from './questions.js'
-import { type AnswerContext, followAnswers, letterOf, openAnswerOutbox } from './send-answer.js'
 
 /** The longest time between two reads of the questions, in milliseconds. */
 const longestPauseMs = 60_000

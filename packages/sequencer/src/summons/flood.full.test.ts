@@ -4,8 +4,7 @@ import type { Block } from '@ratatosk/store'
 import type { Trie } from '@ratatosk/trie'
 import { expect, test } from 'vitest'
 import { until } from '../test/agreement.js'
-import { openAnswering } from '../test/answering.js'
-import { chunkOf, nodeOf, outputsOf } from '../test/asking.js'
+import { chunkOf, nodeOf, openAnswering, outputsOf } from '../test/asking.js'
 import { accept, transfers } from '../test/rollup.js'
 
 const questions = Number(process.env.RATATOSK_QUESTIONS ?? 200)

@@ -1,17 +1,16 @@
 import { headerFieldIndex } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import { testWallets } from '@ratatosk/devnet'
-import { encodeChunkAnswer } from '@ratatosk/fraud'
 import { type Layer1, openWallet } from '@ratatosk/layer1'
 import { blake2b256, decodeTransaction } from '@ratatosk/ledger'
 import { keysFromSeedPhrase, nativeScript } from '@ratatosk/ledger/builder'
 import { answerQuestion, type OpenQuestion } from '@ratatosk/protocol'
+import { encodeChunkAnswer } from '@ratatosk/protocol/fraud'
 import type { Block } from '@ratatosk/store'
 import { expect, test } from 'vitest'
 import { openAnswers, openRoots } from '../roots/index.js'
 import { until } from '../test/agreement.js'
-import { openAnswering } from '../test/answering.js'
-import { chunkOf, nodeOf, openAsker, outputsOf, summonsContracts } from '../test/asking.js'
+import { chunkOf, nodeOf, openAnswering, openAsker, outputsOf, summonsContracts } from '../test/asking.js'
 import {
   accept,
   administrator,
@@ -19,11 +18,11 @@ import {
   evaluator,
   genesis,
   openChain,
+  openers,
   openRollup,
   transfers,
 } from '../test/rollup.js'
 import { operatorKeys } from '../test/rollup-contracts.js'
-import { openers } from '../test/services.js'
 import { answerKeys, fundsFor } from './answer-wallet.js'
 
 const contracts = summonsContracts

@@ -5,8 +5,8 @@ import { openWallet, type Wallet } from '@ratatosk/layer1'
 import { slotToTime } from '@ratatosk/ledger'
 import { commitBlock, readRegistry, registerOperator } from '@ratatosk/protocol'
 import { until } from './agreement.js'
-import { attackerKeys } from './attacker-keys.js'
 import { administrator, contracts, evaluator, queueOf, type TestChain } from './rollup.js'
+import { attackerKeys } from './rollup-contracts.js'
 
 export { attackerKeys }
 

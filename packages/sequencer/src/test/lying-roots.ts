@@ -1,7 +1,7 @@
 import { bodyOf, deriveBlock } from '@ratatosk/block'
 import { fromHex, toHex } from '@ratatosk/cbor'
-import { answerAboutNode } from '@ratatosk/fraud'
 import { encodeOutputReference } from '@ratatosk/ledger'
+import { answerAboutNode } from '@ratatosk/protocol/fraud'
 import {
   createMemoryStore,
   createTrie,

@@ -6,8 +6,7 @@ import { collect, freeOfCharge, logOf } from '@ratatosk/test-kit'
 import fastify from 'fastify'
 import { expect, type TestContext, vi } from 'vitest'
 import type { AdoptionMeans, SequencerOptions } from '../types.js'
-import { openRollup, type Rollup, user } from './rollup.js'
-import { openers } from './services.js'
+import { openers, openRollup, type Rollup, user } from './rollup.js'
 
 export interface TestOperator extends Rollup {
   readonly store: Store

@@ -10,6 +10,12 @@ import {
   summonsTerms as termsOf,
 } from '@ratatosk/protocol'
 
+/** Of another operator. */
+export const attackerKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 5 })
+
+/** Of a third one. */
+export const thirdKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 6 })
+
 export const administratorKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 0 })
 export const operatorKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 1 })
 

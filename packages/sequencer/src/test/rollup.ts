@@ -12,8 +12,10 @@ import {
 import type { WalletKeys } from '@ratatosk/ledger/builder'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { initRegistry, readStateQueue } from '@ratatosk/protocol'
-import type { Store } from '@ratatosk/store'
+import { openQueueBackend } from '@ratatosk/queue'
+import { openStore, type Store } from '@ratatosk/store'
 import { chain, fundsOf, keyOf, logOf, type SignedTransaction } from '@ratatosk/test-kit'
+import { serviceOpeners } from '@ratatosk/test-kit/vitest'
 import type { TestContext } from 'vitest'
 import { createSequencer } from '../create-sequencer.js'
 import { openRoots, type Roots } from '../roots/index.js'
@@ -21,6 +23,8 @@ import { answerKeys } from '../summons/answer-wallet.js'
 import type { Sequencer, SequencerOptions } from '../types.js'
 import { acceptingAll } from './accept.js'
 import { administratorKeys, contractsOf, operatorKeys } from './rollup-contracts.js'
+
+export const openers = serviceOpeners({ openStore, openQueueBackend })
 
 const startTime = 1_700_000_040_000
 /** The first slot of layer 1, POSIX milliseconds. */

@@ -11,9 +11,9 @@ import { openAnswers, openRoots } from '../roots/index.js'
 import { createSettler, settlerKeys } from '../settler/index.js'
 import { answerKeys } from '../summons/answer-wallet.js'
 import { acceptingAll } from './accept.js'
-import { attackerKeys } from './attacker-keys.js'
 import {
   administratorKeys,
+  attackerKeys,
   contractsOf,
   devnetDeploymentOutput,
   type Extra,

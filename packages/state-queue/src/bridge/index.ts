@@ -4,6 +4,8 @@ import {
   checkOptions,
   clientSignal,
   encoded,
+  HttpError,
+  hasCode,
   hasMethods,
   layer1ErrorHandler,
   noStore,
@@ -25,19 +27,16 @@ import {
   PayoutAnswer,
   WithdrawalsAnswer,
 } from './answers.js'
-import { readDraftBody, readPayoutBody, readSubmitBody } from './bodies.js'
-import { shareByClient } from './clients.js'
-import {
-  ForeignTransactionError,
-  NoBridgeError,
-  NotOwedError,
-  RefusedError,
-  SpentError,
-  tooMany,
-  tooManyOfClient,
-} from './errors.js'
-import { invalidAddress, readDepositsPart, readNothing, readWithdrawalsPart } from './parameters.js'
 import type { BridgePorts, Payer } from './ports.js'
+import {
+  invalidAddress,
+  readDepositsPart,
+  readDraftBody,
+  readNothing,
+  readPayoutBody,
+  readSubmitBody,
+  readWithdrawalsPart,
+} from './requests.js'
 import {
   bridgeSchema,
   bridgeSubmitSchema,
@@ -46,6 +45,97 @@ import {
   payoutSchema,
   withdrawalsSchema,
 } from './schemas.js'
+
+/** Why there is no answer. */
+export type BridgeErrorCode =
+  | 'BRIDGE_INVALID_PARAMETER'
+  | 'BRIDGE_ABSENT'
+  | 'BRIDGE_REFUSED'
+  | 'BRIDGE_FOREIGN_TRANSACTION'
+  | 'BRIDGE_SPENT'
+  | 'BRIDGE_NOT_OWED'
+  | 'BRIDGE_BUSY'
+
+/** 404: the deployment has no bridge. */
+class NoBridgeError extends HttpError {
+  constructor() {
+    super(404, 'BRIDGE_ABSENT', 'This deployment has no bridge')
+  }
+}
+
+/** 400: layer 1 would refuse the transaction, for this reason. */
+class RefusedError extends HttpError {
+  constructor(reason: string) {
+    super(400, 'BRIDGE_REFUSED', reason)
+  }
+}
+
+/** 400: the transaction neither pays to the bridge nor spends from it. */
+class ForeignTransactionError extends HttpError {
+  constructor() {
+    super(400, 'BRIDGE_FOREIGN_TRANSACTION', 'Not a transaction of the bridge')
+  }
+}
+
+/** 409: an input of the transaction is spent. */
+class SpentError extends HttpError {
+  constructor() {
+    super(
+      409,
+      'BRIDGE_SPENT',
+      'An input of the transaction is spent, or layer 1 does not know it: draft it again',
+    )
+  }
+}
+
+/** 409: nothing is paid now, for this reason. */
+class NotOwedError extends HttpError {
+  constructor(reason: string) {
+    super(409, 'BRIDGE_NOT_OWED', reason)
+  }
+}
+
+/** 503: too many requests of this kind wait. */
+const tooMany = (): HttpError => busy('Too many requests to the bridge wait: retry later')
+
+/** 503: as {@link tooMany}, of this client alone. */
+const tooManyOfClient = (): HttpError =>
+  busy('Too many requests of this client to the bridge wait: retry later')
+
+/** A flood of requests must not become a flood of log lines. */
+const busy = (message: string): HttpError =>
+  new HttpError(503, 'BRIDGE_BUSY', message, { headers: { 'retry-after': '1' }, quiet: true })
+
+/** Whether a caught value is one of this plugin's errors; works across copies of the package. */
+export function isBridgeError(value: unknown): value is HttpError & { readonly code: BridgeErrorCode } {
+  return hasCode(value, 'BRIDGE_')
+}
+
+/** The most requests of one client in progress; the others share what is left. */
+const maxOfClient = 4
+
+/**
+ * Counts requests in progress by client, so that one client cannot take the turns of all others.
+ *
+ * @example
+ * const clients = shareByClient()
+ * const answer = await clients(request.ip, work) // undefined: this client has too many in progress
+ */
+function shareByClient(): <T>(client: string, work: () => Promise<T>) => Promise<T | undefined> {
+  const running = new Map<string, number>()
+  return async (client, work) => {
+    const count = running.get(client) ?? 0
+    if (count >= maxOfClient) return undefined
+    running.set(client, count + 1)
+    try {
+      return await work()
+    } finally {
+      const left = (running.get(client) ?? 1) - 1
+      if (left > 0) running.set(client, left)
+      else running.delete(client)
+    }
+  }
+}
 
 export {
   BridgeAnswer,
@@ -57,7 +147,7 @@ export {
   WithdrawalAnswer,
   WithdrawalsAnswer,
 } from './answers.js'
-export { type BridgeErrorCode, isBridgeError } from './errors.js'
+
 export type * from './ports.js'
 export {
   bridgeSchema,

@@ -22,8 +22,8 @@ import {
   WithdrawalsAnswer,
   withdrawalStates,
 } from './answers.js'
-import { type DraftBody, draftKinds, maxOutrefs, maxPayouts, maxUtxos } from './bodies.js'
 import type { DepositsPart, PayoutRequest, WithdrawalsPart } from './ports.js'
+import { type DraftBody, draftKinds, maxOutrefs, maxPayouts, maxUtxos } from './requests.js'
 
 const tags = ['bridge']
 const noBridge = { 404: errorBody('This deployment has no bridge') }

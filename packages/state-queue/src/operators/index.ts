@@ -2,8 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { toHex } from '@ratatosk/cbor'
 import {
   atMost,
+  BusyError,
   clientSignal,
   encoded,
+  HttpError,
+  hasCode,
   hasMethods,
   layer1ErrorHandler,
   noStore,
@@ -21,14 +24,48 @@ import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { OperatorsAnswer, type QuestionAnswer, Summoned, SummonsAnswer, VerdictsAnswer } from './answers.js'
-import { NotAskedError, tooManyQuestions, UnknownBlockError } from './errors.js'
-import { readQuestionsPart, readRequestedQuestion, readVerdictsPart } from './parameters.js'
 import type { OpenQuestions, OperatorRegistry, Summoner, VerdictList } from './ports.js'
-import { collectQuestions, partOf } from './questions.js'
+import {
+  collectQuestions,
+  partOf,
+  readQuestionsPart,
+  readRequestedQuestion,
+  readVerdictsPart,
+} from './questions.js'
 import { operatorsSchema, summonSchema, summonsSchema, verdictsSchema } from './schemas.js'
 
+/** Why there is no answer. */
+export type OperatorsErrorCode =
+  | 'OPERATORS_INVALID_PARAMETER'
+  | 'OPERATORS_UNKNOWN_BLOCK'
+  | 'OPERATORS_NOT_ASKED'
+  | 'OPERATORS_BUSY'
+
+/** 404: the state queue does not have the block. */
+class UnknownBlockError extends HttpError {
+  constructor(headerHash: string) {
+    super(404, 'OPERATORS_UNKNOWN_BLOCK', `No such block in the state queue: ${headerHash}`)
+  }
+}
+
+/** 409: the question is not asked, for this reason. */
+class NotAskedError extends HttpError {
+  constructor(reason: string) {
+    super(409, 'OPERATORS_NOT_ASKED', reason)
+  }
+}
+
+/** 503: too many questions wait to be asked. */
+const tooManyQuestions = (): BusyError =>
+  new BusyError('OPERATORS_BUSY', 'Too many questions wait to be asked: retry later')
+
+/** Whether a caught value is one of this package's errors; works across copies of the package. */
+export function isOperatorsError(value: unknown): value is HttpError & { readonly code: OperatorsErrorCode } {
+  return hasCode(value, 'OPERATORS_')
+}
+
 export { OperatorsAnswer, QuestionAnswer, Summoned, SummonsAnswer, VerdictsAnswer } from './answers.js'
-export { isOperatorsError, type OperatorsErrorCode } from './errors.js'
+
 export type {
   OpenQuestions,
   OperatorRegistry,
@@ -66,7 +103,15 @@ const rules = {
 
 /** As far as it is read before it becomes an answer. */
 const verdictPage = Type.Object(
-  { verdicts: Type.Array(Type.Object({ transactions: Type.Array(Type.Object({})) })) },
+  {
+    verdicts: Type.Array(
+      Type.Object({
+        block: Type.Object({}),
+        proof: Type.Optional(Type.Object({})),
+        transactions: Type.Array(Type.Object({})),
+      }),
+    ),
+  },
   { title: 'BlockVerdicts' },
 )
 const outcomes = {
@@ -118,10 +163,14 @@ const plugin: FastifyPluginAsyncTypebox<OperatorsOptions> = async (fastify, opti
       async ({ query, signal }) => {
         const page = portResult('verdicts.list', verdictPage, await verdicts.list(query, signal))
         const transactionAnswer = ({ id, ...rest }: VerdictTransaction) => ({ ...rest, txHash: id })
-        const answer = atMost('verdicts.list', query.limit, page.verdicts).map((verdict) => ({
-          ...verdict,
-          transactions: verdict.transactions.map(transactionAnswer),
-        }))
+        const answer = atMost('verdicts.list', query.limit, page.verdicts).map(
+          ({ block, proof, transactions, ...rest }) => ({
+            ...rest,
+            ...block,
+            ...proof,
+            transactions: transactions.map(transactionAnswer),
+          }),
+        )
         return encoded(VerdictsAnswer, { ...page, verdicts: answer }, 'verdicts.list')
       },
     )

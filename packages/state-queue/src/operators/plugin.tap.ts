@@ -102,7 +102,7 @@ t.test('answers 500 for a port that gives something else, and logs the method an
       'verdicts.list() must resolve to BlockVerdicts: verdicts.0.transactions.0: Expected object',
     ],
     [
-      { found: [{ ...one, height: 5.5 }] },
+      { found: [{ ...one, block: { ...one?.block, height: 5.5 } }] },
       '/verdicts',
       'verdicts.list() must resolve to BlockVerdicts: verdicts.0.height: Expected integer',
     ],

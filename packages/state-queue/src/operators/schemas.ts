@@ -13,8 +13,8 @@ import {
 import { Type } from '@sinclair/typebox'
 import { defaultLimit, maxLimit, maxOffset } from '../list-parameters.js'
 import { OperatorsAnswer, Summoned, SummonsAnswer, VerdictsAnswer, verdictStates } from './answers.js'
-import { maxChunk, type QuestionsPart } from './parameters.js'
 import type { RequestedQuestion, VerdictsPart } from './ports.js'
+import { maxChunk, type QuestionsPart } from './questions.js'
 
 const tags = ['operators']
 /** The responses of a read that is not answered 200. */

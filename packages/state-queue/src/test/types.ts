@@ -1,8 +1,13 @@
-import type { OperationResult } from '@ratatosk/ports'
 // Compiled, never run: checks what the types accept and refuse.
-
+import type { OperationResult } from '@ratatosk/ports'
 import fastify from 'fastify'
+import bridge, { type BridgeOptions, type BridgePorts } from '../bridge/index.js'
 import stateQueue, { type StateQueueOptions, type StateQueueRoot, type StateQueueView } from '../index.js'
+import operators, {
+  type OpenQuestions,
+  type OperatorsAnswer,
+  type OperatorsOptions,
+} from '../operators/index.js'
 
 const server = fastify()
 const view: StateQueueView = { roots: [], blocks: [] }
@@ -47,3 +52,37 @@ server.register(stateQueue, { repair: { repair: async () => ({ kind: 'mended' })
 server.register(stateQueue, { wallet, operatorToken: 1 })
 // @ts-expect-error no such option
 server.register(stateQueue, { wallet, token: 'secret' })
+
+declare const ports: BridgePorts
+
+server.register(bridge, { ports, prefix: '/l2', logLevel: 'warn', operatorToken: 'secret' })
+server.register(bridge, () => ({ ports: undefined }) satisfies BridgeOptions)
+server.register(bridge, { ports: { ...ports, payer: undefined } })
+
+// @ts-expect-error whether there is a bridge is said, not forgotten
+server.register(bridge, {})
+// @ts-expect-error answers are promised
+server.register(bridge, { ports: { ...ports, bridge: { read: () => undefined } } })
+// @ts-expect-error a page says whether there is another
+server.register(bridge, { ports: { ...ports, deposits: { list: async () => ({ deposits: [] }) } } })
+// @ts-expect-error no such option
+server.register(bridge, { ports, token: 'secret' })
+
+declare const list: OperatorsAnswer
+declare const questions: OpenQuestions
+const registry = { read: async (signal?: AbortSignal) => (signal?.aborted ? { ...list } : list) }
+const verdicts = { list: async ({ limit }: { limit: number }) => ({ verdicts: [], hasMore: limit < 1 }) }
+
+server.register(operators, { registry, questions, verdicts, prefix: '/l2', logLevel: 'warn' })
+server.register(operators, () => ({ verdicts }) satisfies OperatorsOptions)
+
+// @ts-expect-error answers are promised
+server.register(operators, { registry: { read: () => list } })
+// @ts-expect-error questions come in pieces
+server.register(operators, { questions: { read: async () => [] } })
+// @ts-expect-error a page says whether there is another
+server.register(operators, { verdicts: { list: async () => ({ verdicts: [] }) } })
+// @ts-expect-error key hashes are bytes
+server.register(operators, { registry: { read: async () => ({ ...list, inTurn: 'ab' }) } })
+// @ts-expect-error no such option
+server.register(operators, { registry, token: 'secret' })

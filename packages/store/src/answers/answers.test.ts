@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
 import { describeBackends } from '../test/backends.js'
-import { takeLease } from '../test/blocks.js'
-import { idOf } from '../test/transactions.js'
-import type { AnswerTransaction } from './types.js'
+import { idOf, takeLease } from '../test/samples.js'
+import type { AnswerTransaction } from './answers.js'
 
 describeBackends('the journal of answers', (backend) => {
   it('has what was recorded last of each question and stage', async () => {

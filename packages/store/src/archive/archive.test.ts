@@ -1,7 +1,7 @@
 import type { NewArchivedBlock } from '@ratatosk/block'
 import { expect, it } from 'vitest'
 import { describeBackends, type TestStore } from '../test/backends.js'
-import { idOf } from '../test/transactions.js'
+import { idOf } from '../test/samples.js'
 
 const hashOf = (name: string) => idOf(name).slice(0, 28)
 

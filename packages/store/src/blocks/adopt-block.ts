@@ -13,16 +13,13 @@ import {
   statement,
 } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
-import { blockAppender, type GrowingBlock } from '../ledger/append-batch.js'
-import type { AppliedTransaction } from '../ledger/types.js'
-import { addRejections } from '../rejections/add-rejections.js'
+import { type AppliedTransaction, blockAppender, type GrowingBlock } from '../ledger/ledger.js'
+import { addRejections } from '../rejections/write-rejections.js'
 import { mempoolTransactions } from '../schema/tables.js'
-import { headerColumns, heightAfter, makeRoom, moveFromMempool } from './append-block.js'
-import type { Comparison, HeldTransaction } from './compare-mempool.js'
+import { headerColumns, heightAfter, makeRoom, moveFromMempool, newestBetween } from './block-life.js'
 import { creditDeposits, enterDeposits, requireCredited } from './deposits.js'
-import { takeOut } from './drop-transactions.js'
+import { type Comparison, type HeldTransaction, takeOut } from './mempool.js'
 import { blockList, blockRow, lastSequenceInBlocks, toBlock } from './read-blocks.js'
-import { newestBetween } from './remove-blocks.js'
 import type { Adopted, Block, ForeignBlock } from './types.js'
 
 /** Transactions of the block that one statement appends, and dead letters that one adds. */

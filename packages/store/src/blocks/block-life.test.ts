@@ -1,12 +1,22 @@
 import type { BlockState } from '@ratatosk/ports'
 import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { Lease } from '../leases/types.js'
-import type { AppliedTransaction } from '../ledger/types.js'
+import type { Lease } from '../leases/leases.js'
+import type { AppliedTransaction } from '../ledger/ledger.js'
 import type { Store } from '../store.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
-import { buildBlock, headerHashOf, newBlock, takeLease } from '../test/blocks.js'
-import { bytes, entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
+import {
+  buildBlock,
+  bytes,
+  entry,
+  headerHashOf,
+  idOf,
+  newBlock,
+  outputOf,
+  takeLease,
+  transaction,
+  walletOf,
+} from '../test/samples.js'
 import type { Block, NewBlock } from './types.js'
 
 const alice = walletOf('alice')

@@ -3,13 +3,20 @@ import type { BlockState } from '@ratatosk/ports'
 import { collect } from '@ratatosk/test-kit'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { AppliedTransaction, LedgerEntry } from '../ledger/types.js'
+import type { AppliedTransaction, LedgerEntry } from '../ledger/ledger.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
-import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
-import { createExaminer, foreignBlock } from '../test/examine.js'
-import { followEvents } from '../test/read-events.js'
-import { countStrays } from '../test/strays.js'
-import { entry, outputOf, transaction, walletOf } from '../test/transactions.js'
+import { countStrays, followEvents } from '../test/inspect.js'
+import {
+  buildBlock,
+  createExaminer,
+  entry,
+  foreignBlock,
+  headerHashOf,
+  outputOf,
+  takeLease,
+  transaction,
+  walletOf,
+} from '../test/samples.js'
 
 const runs = Number(process.env.STORE_PROPERTY_RUNS ?? 8)
 const states = ['built', 'submitted', 'committed', 'mature'] as const

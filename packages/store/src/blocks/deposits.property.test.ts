@@ -2,15 +2,25 @@ import type { OutputReference } from '@ratatosk/ledger'
 import { collect } from '@ratatosk/test-kit'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { AppliedTransaction, LedgerEntry } from '../ledger/types.js'
-import type { AcceptedChange } from '../queries/changes.js'
+import type { AppliedTransaction, LedgerEntry } from '../ledger/ledger.js'
+import type { AcceptedChange } from '../queries/chain.js'
 import type { Store } from '../store.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
-import { headerHashOf, newBlock, takeLease } from '../test/blocks.js'
-import { creditedOutput, deposit } from '../test/deposits.js'
-import { createExaminer, foreignBlock } from '../test/examine.js'
-import { countStrays } from '../test/strays.js'
-import { entry, outputOf, transaction, walletOf } from '../test/transactions.js'
+import { countStrays } from '../test/inspect.js'
+import {
+  createExaminer,
+  creditedOutput,
+  deposit,
+  entry,
+  foreignBlock,
+  headerHashOf,
+  hex,
+  newBlock,
+  outputOf,
+  takeLease,
+  transaction,
+  walletOf,
+} from '../test/samples.js'
 import type { CreditedDeposit } from './types.js'
 
 const runs = Number(process.env.STORE_PROPERTY_RUNS ?? 10)
@@ -399,7 +409,6 @@ class Model {
   }
 }
 
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 const key = ({ transactionId, index }: OutputReference): string => `${hex(transactionId)}#${index}`
 const byId = (deposits: readonly CreditedDeposit[]): CreditedDeposit[] =>
   [...deposits].sort((one, other) => Buffer.compare(one.id, other.id))

@@ -1,13 +1,24 @@
 import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { Lease } from '../leases/types.js'
-import type { AppliedTransaction } from '../ledger/types.js'
+import type { Lease } from '../leases/leases.js'
+import type { AppliedTransaction } from '../ledger/ledger.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
-import { headerHashOf, newBlock, takeLease } from '../test/blocks.js'
-import { deposit } from '../test/deposits.js'
-import { dump } from '../test/dump.js'
-import { createExaminer, foreignBlock } from '../test/examine.js'
-import { bytes, entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
+import { dump } from '../test/inspect.js'
+import {
+  bytes,
+  createExaminer,
+  deposit,
+  entry,
+  foreignBlock,
+  headerHashOf,
+  hex,
+  idOf,
+  newBlock,
+  outputOf,
+  takeLease,
+  transaction,
+  walletOf,
+} from '../test/samples.js'
 import type { CreditedDeposit } from './types.js'
 
 const alice = walletOf('alice')
@@ -306,7 +317,7 @@ describeBackends('withdrawals', (backend) => {
       expect(await collect(history)).toEqual([withdrawing.cbor])
       const lease = await takeLease(store)
       const reason = { code: 'Expired', message: 'It is too late', details: {} }
-      const first = new Map([[Buffer.from(idOf('a')).toString('hex'), reason]])
+      const first = new Map([[hex(idOf('a')), reason]])
       expect(await store.blocks.drop(first, () => undefined, lease)).toBe(1)
       const { rejections: _, ...rest } = await dump(test)
       const { rejections: __, ...restBefore } = before

@@ -11,17 +11,21 @@ import {
   statement,
 } from '@ratatosk/database'
 import { keepBodies } from '../bodies/bodies.js'
-import { requireLease } from '../leases/leases.js'
-import type { Lease } from '../leases/types.js'
-import { forgetSpenders } from '../rejections/reopen-rejections.js'
+import { type Lease, requireLease } from '../leases/leases.js'
+import { forgetSpenders } from '../rejections/rejections.js'
 import { adoptBlock } from './adopt-block.js'
-import { appendBlock, setBlockState, setMergeTransaction } from './append-block.js'
-import { compareMempool } from './compare-mempool.js'
+import {
+  appendBlock,
+  removeFrom,
+  returnToMempool,
+  reviveBlock,
+  setBlockState,
+  setMergeTransaction,
+  undoEffects,
+} from './block-life.js'
 import { forgetDeposits, haveDeposits, readDeposits, releaseDeposits } from './deposits.js'
-import { continueDropSearch, type DropSearch, dropFound, startDropSearch } from './drop-transactions.js'
-import { outputsAfterBlock, outputsAfterNewest } from './outputs-after-block.js'
-import { readBlocks, toBlock } from './read-blocks.js'
-import { removeFrom, returnToMempool, reviveBlock, undoEffects } from './remove-blocks.js'
+import { compareMempool, continueDropSearch, type DropSearch, dropFound, startDropSearch } from './mempool.js'
+import { outputsAfterBlock, outputsAfterNewest, readBlocks, toBlock } from './read-blocks.js'
 import type { Blocks, DropRule, Undone } from './types.js'
 
 type Work<T> = (transaction: SqlTransaction) => Promise<T>

@@ -1,8 +1,8 @@
 import type { Deposit } from '@ratatosk/block'
 import type { Json, OutputReference } from '@ratatosk/ledger'
 import type { BlockCount, BlockState } from '@ratatosk/ports'
-import type { Lease } from '../leases/types.js'
-import type { AppliedTransaction, StoredOutput } from '../ledger/types.js'
+import type { Lease } from '../leases/leases.js'
+import type { AppliedTransaction, StoredOutput } from '../ledger/ledger.js'
 
 /** A signed layer-1 transaction, stored before it is sent. */
 export interface Layer1Transaction {

@@ -1,7 +1,15 @@
 import { expect, it } from 'vitest'
 import { describeBackends } from '../test/backends.js'
-import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
-import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
+import {
+  buildBlock,
+  entry,
+  headerHashOf,
+  idOf,
+  outputOf,
+  takeLease,
+  transaction,
+  walletOf,
+} from '../test/samples.js'
 
 const wallet = walletOf('alice')
 

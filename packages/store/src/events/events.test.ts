@@ -1,12 +1,26 @@
 import type { EventFilter, EventPosition, LedgerEvent } from '@ratatosk/ports'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { Lease } from '../leases/types.js'
+import type { Lease } from '../leases/leases.js'
+import type { AppliedTransaction } from '../ledger/ledger.js'
 import type { Store } from '../store.js'
-import { describeBackends, type TestStore } from '../test/backends.js'
-import { buildBlock, takeLease } from '../test/blocks.js'
-import { readEvents } from '../test/read-events.js'
-import { newRejection } from '../test/rejections.js'
-import { idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
+import { describeBackends, describeEveryBackend, type TestStore } from '../test/backends.js'
+import { acceptedIn, readEvents } from '../test/inspect.js'
+import {
+  buildBlock,
+  createExaminer,
+  entry,
+  foreignBlock,
+  headerHashOf,
+  hex,
+  idOf,
+  newRejection,
+  outputOf,
+  takeLease,
+  transaction,
+  verdictOf,
+  verdictOperator,
+  walletOf,
+} from '../test/samples.js'
 
 const start: EventPosition = { accepted: 0n, rejected: 0n, block: 0n, verdict: 0n }
 const alice = walletOf('alice')
@@ -16,12 +30,10 @@ function short(event: LedgerEvent): string {
   if (event.type === 'block') return `${event.height} ${event.state}`
   if (event.type === 'rejected') return `rejected ${event.submissionId}`
   if (event.type === 'verdict') return event.state
-  return names.get(Buffer.from(event.transactionId).toString('hex')) ?? '?'
+  return names.get(hex(event.transactionId)) ?? '?'
 }
 
-const names = new Map(
-  ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [Buffer.from(idOf(name)).toString('hex'), name]),
-)
+const names = new Map(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [hex(idOf(name)), name]))
 
 describeBackends('events', (backend) => {
   let test: TestStore
@@ -135,9 +147,9 @@ describeBackends('events', (backend) => {
   it('report dropped transactions as rejections', async () => {
     await accept('a', 'b')
     const reason = { code: 'OutsideValidityIntervalUTxO', message: 'Too late.', details: {} }
-    const hex = Buffer.from(idOf('a')).toString('hex')
-    await store.blocks.drop(new Map([[hex, reason]]), () => undefined, lease)
-    expect((await readAll()).map(short)).toEqual([`rejected dropped-${hex}`, 'b'])
+    const id = hex(idOf('a'))
+    await store.blocks.drop(new Map([[id, reason]]), () => undefined, lease)
+    expect((await readAll()).map(short)).toEqual([`rejected dropped-${id}`, 'b'])
   })
 
   it('continue where a reader was, after a drop and a reset have taken acceptances', async () => {
@@ -263,5 +275,163 @@ describeBackends('the place of a transaction', (backend) => {
     })
     await store.blocks.returnToMempool(1n, lease)
     expect(await store.placeOf(idOf('a'))).toEqual(accepted)
+  })
+})
+
+describeEveryBackend('filtered events', (backend) => {
+  const many = 12_000
+
+  let test: TestStore
+  let store: Store
+  let lease: Lease
+
+  beforeEach(async () => {
+    test = await backend.create()
+    store = test.store
+    lease = await takeLease(store)
+  })
+
+  afterEach(() => test.drop())
+
+  /** Reads to the head; returns how many pages that took, and what they had. */
+  async function pagesOf(filter: EventFilter): Promise<{ pages: number; types: string[] }> {
+    const to = await store.events.head()
+    const types: string[] = []
+    for (let [position, pages] = [start, 0]; ; pages++) {
+      const page = await store.events.read({ after: position, to, filter, limit: 250 })
+      types.push(...page.events.map(({ type }) => type))
+      if (page.position.block === position.block && page.position.accepted === position.accepted)
+        return { pages, types }
+      position = page.position
+    }
+  }
+
+  /** As many states of blocks, before whatever happens next. */
+  const fillBlockEvents = () =>
+    test.database.query(
+      `INSERT INTO ${test.schema}.block_events (header_hash, height, state, transactions, first_sequence,
+      last_sequence, end_time, at)
+    SELECT substr(sha256(('b' || n)::bytea), 1, 28), n, 'built', 1, -n, -n, n, now()
+    FROM generate_series(1, $1::integer) AS n`,
+      [many],
+    )
+
+  it('of transactions are read a part of a long log at a time', async () => {
+    await fillBlockEvents()
+    await store.withLedger((ledger) => ledger.apply({ transactions: [transaction('a', [], [alice])] }))
+    await buildBlock(store, lease, 'one', 1)
+    const unknown = Array.from({ length: 49 }, (_, n) => idOf(`unknown ${n}`))
+    const { pages, types } = await pagesOf({ transactions: [...unknown, idOf('a')] })
+    expect(types).toEqual(['accepted', 'block'])
+    expect(pages).toBe(many / 1_000 + 1)
+    expect(await pagesOf({ headerHash: headerHashOf('one') })).toEqual({ pages: 1, types: ['block'] })
+  })
+
+  it('of an address are read a part of a long log at a time, unless it has few', async () => {
+    await fillBlockEvents()
+    await test.database.query(
+      `WITH added AS (
+      INSERT INTO ${test.schema}.mempool_transactions (sequence, event_sequence, transaction_id, cbor)
+      SELECT n, n, sha256(('t' || n)::bytea), 'x' FROM generate_series(1, $1::integer) AS n
+      RETURNING sequence
+    ) INSERT INTO ${test.schema}.address_history
+      SELECT $2::bytea, sequence FROM added UNION ALL SELECT $3::bytea, $1::integer`,
+      [many, alice.address, bob.address],
+    )
+    expect(await pagesOf({ address: bob.address, types: ['accepted'] })).toEqual({
+      pages: 1,
+      types: ['accepted'],
+    })
+    const { types } = await pagesOf({ address: alice.address, types: ['accepted'] })
+    expect(types).toHaveLength(many)
+    const carol = await pagesOf({ address: walletOf('carol').address })
+    expect(carol).toEqual({ pages: many / 1_000, types: [] })
+  })
+
+  it('are the same ones after a block of another operator was adopted', async () => {
+    const { learn, examine } = createExaminer()
+    const make = (name: string, of: string, index: number) =>
+      learn(transaction(name, [outputOf(of, index)], [name === 'b' ? bob : alice]))
+    const genesis = Array.from({ length: 4 }, (_, index) => entry(outputOf('genesis', index), alice))
+    await store.applyGenesis(genesis)
+    const mine: readonly AppliedTransaction[] = ['a', 'b', 'c'].map((name, n) => make(name, 'genesis', n))
+    await store.withLedger((ledger) => ledger.apply({ transactions: mine }))
+    const before = await store.events.head()
+    const theirs = make('theirs', 'genesis', 3)
+    for (const [n, contents] of [[theirs], [mine[2]!], []].entries())
+      await store.blocks.adopt(await foreignBlock(store, `block ${n}`, contents), examine, lease)
+
+    const ids = async (filter: EventFilter, after = start) =>
+      acceptedIn(await readEvents(store, { filter, after, limit: 2 }))
+    const all = [...mine, theirs].map(({ id }) => hex(id))
+    expect(await ids({})).toEqual(all)
+    expect(await ids({ address: alice.address })).toEqual(all)
+    expect(await ids({ address: bob.address })).toEqual([hex(idOf('b'))])
+    expect(await ids({ transactions: [idOf('c'), idOf('theirs')] })).toEqual(all.slice(2))
+    for (const filter of [
+      {},
+      { address: alice.address },
+      { transactions: [...mine, theirs].map(({ id }) => id) },
+    ])
+      expect(await ids(filter, before)).toEqual([hex(theirs.id)])
+  })
+})
+
+describeBackends('events of verdicts', (backend) => {
+  const short = (event: LedgerEvent) =>
+    event.type === 'verdict' ? `verdict ${event.block.height} ${event.state}` : event.type
+
+  it('report each state once, with the proof, until the verdict is deleted', async () => {
+    const test = await backend.create()
+    const { store } = test
+    const readAll = (filter: EventFilter = {}, limit = 1000, after = start) =>
+      readEvents(store, { after, filter, limit })
+    try {
+      const { verdicts } = store
+      const verdict = verdictOf(7)
+      const { headerHash } = verdict
+      await verdicts.found({ ...verdict, state: 'unavailable' })
+      await verdicts.found({ ...verdict, state: 'unavailable' })
+      await store.withLedger((ledger) => ledger.apply({ transactions: [transaction('a', [], [alice])] }))
+      await verdicts.found(verdict)
+      const proof = { policy: 'witness', fraud: 'missingSignature' }
+      const removal = {
+        id: idOf('one'),
+        stage: 'removal',
+        cbor: idOf('cbor'),
+        fee: 1n,
+        locked: 0n,
+      } as const
+      await verdicts.record(headerHash, removal, proof)
+      await verdicts.removed(headerHash)
+      await verdicts.removed(headerHash)
+      const states = ['unavailable', 'invalid', 'removing', 'removed'].map((state) => `verdict 7 ${state}`)
+      const all = await readAll()
+      expect(all.map(short)).toEqual(['accepted', ...states])
+      expect(all.at(-1)).toEqual({
+        type: 'verdict',
+        position: await store.events.head(),
+        block: { headerHash, height: 7n, operatorKey: verdictOperator },
+        state: 'removed',
+        reason: 'breaks rule 7',
+        proof,
+        at: expect.any(Date),
+      })
+      for (const [place, { position }] of all.entries())
+        for (const limit of [1, 10])
+          expect((await readAll({}, limit, position)).map(short)).toEqual([...states].slice(place))
+      expect((await readAll({ headerHash })).map(short)).toEqual(states)
+      expect((await readAll({ types: ['verdict'] }, 1)).map(short)).toEqual(states)
+      for (const filter of [{ address: alice.address }, { transactions: [idOf('a')] }])
+        expect((await readAll(filter)).map(short)).toEqual(['accepted'])
+
+      const head = await store.events.head()
+      await test.database.query(`DELETE FROM "${test.schema}".verdicts`)
+      expect((await readAll()).map(short)).toEqual(['accepted'])
+      await verdicts.found(verdictOf(8))
+      expect((await readAll({}, 1000, head)).map(short)).toEqual(['verdict 8 invalid'])
+    } finally {
+      await test.drop()
+    }
   })
 })

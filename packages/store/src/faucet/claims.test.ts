@@ -3,7 +3,7 @@ import type { OutputReference } from '@ratatosk/ledger'
 import type { ClaimStore, HeldClaim, Payment, ReserveRequest } from '@ratatosk/ports'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { describeBackends, type TestStore } from '../test/backends.js'
-import { bytes, idOf, outputOf, walletOf } from '../test/transactions.js'
+import { bytes, idOf, outputOf, walletOf } from '../test/samples.js'
 
 describeBackends('faucet claims', (backend) => {
   let test: TestStore

@@ -13,7 +13,7 @@ import {
   toHex,
 } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
-import type { LedgerEntry } from './types.js'
+import type { LedgerEntry } from './ledger.js'
 
 /** Outputs that one statement inserts. */
 const step = 5_000

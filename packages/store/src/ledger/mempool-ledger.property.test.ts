@@ -2,9 +2,9 @@ import type { OutputReference } from '@ratatosk/ledger'
 import { collect } from '@ratatosk/test-kit'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { AppliedTransaction, LedgerEntry, StoredOutput } from '../ledger/types.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
-import { entry, idOf, outputOf, transaction, type Wallet, walletOf } from '../test/transactions.js'
+import { entry, idOf, outputOf, transaction, type Wallet, walletOf } from '../test/samples.js'
+import type { AppliedTransaction, LedgerEntry, StoredOutput } from './ledger.js'
 
 const runs = Number(process.env.STORE_PROPERTY_RUNS ?? 12)
 

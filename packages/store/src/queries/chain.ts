@@ -2,18 +2,27 @@ import {
   bool,
   bytea,
   bytesColumn,
+  type Connection,
   type Database,
   int4,
   int8,
   nullable,
   parameterRows,
+  type Row,
   type Sql,
   schema,
   sql,
   statement,
 } from '@ratatosk/database'
+import type { TransactionPlace } from '@ratatosk/ports'
 import type { Block, OrderedTransaction, SequencePart } from '../blocks/types.js'
-import { blocks, blockTransactions, deposits, mempoolTransactions } from '../schema/tables.js'
+import {
+  blocks,
+  blockTransactions,
+  deposits,
+  droppedTransactions,
+  mempoolTransactions,
+} from '../schema/tables.js'
 
 /** Where a block is in the order of blocks. */
 export interface BlockPosition {
@@ -269,4 +278,155 @@ function besideOf(
   const of = (wanted: boolean) =>
     found.flatMap(({ sequence, credited }) => (credited === wanted ? [sequence] : []))
   return { credited: of(true), waiting: of(false) }
+}
+
+/** Where an accepted transaction is, by the database's clock. */
+export interface AcceptedPlace extends TransactionPlace {
+  /** Its position in the order of acceptance. */
+  readonly sequence: bigint
+}
+
+const row = {
+  id: blockTransactions.transactionId,
+  sequence: int8,
+  acceptedAt: blockTransactions.acceptedAt,
+  position: nullable(int4),
+  height: nullable(int8),
+  state: blocks.state,
+  headerHash: blocks.headerHash,
+  endTime: nullable(int8),
+  commitTransactionId: blocks.commitTransactionId,
+  mergeTransactionId: blocks.mergeTransactionId,
+}
+
+// One statement, so that a transaction that moves into a block meanwhile is found in one of the two.
+const placesWhere = (isAsked: Sql) =>
+  statement(
+    row,
+    sql`SELECT entry.transaction_id AS id, entry.sequence, entry.accepted_at AS "acceptedAt", entry.position,
+      block.height, block.state, block.header_hash AS "headerHash", block.end_time AS "endTime",
+      block.commit_transaction_id AS "commitTransactionId", block.merge_transaction_id AS "mergeTransactionId"
+    FROM (
+      SELECT transaction_id, sequence, accepted_at, NULL::integer AS position, NULL::bigint AS block_id
+      FROM ${schema}.mempool_transactions WHERE transaction_id ${isAsked}
+      UNION ALL
+      SELECT transaction_id, sequence, accepted_at, position, block_id FROM ${schema}.block_transactions
+        WHERE transaction_id ${isAsked}
+    ) AS entry
+    LEFT JOIN ${schema}.blocks AS block ON block.id = entry.block_id`,
+  )
+
+const ofOne = placesWhere(sql`= $1`)
+const ofMany = placesWhere(
+  sql`IN (SELECT decode(id, 'hex') FROM unnest(string_to_array($1::text, ',')) AS id)`,
+)
+
+const hexOf = (id: Uint8Array): string => Buffer.from(id).toString('hex')
+
+/** Where a transaction is; see `Store.placeOf`. */
+export async function placeOfTransaction(
+  connection: Connection,
+  id: Uint8Array,
+): Promise<AcceptedPlace | undefined> {
+  const [found] = await connection.query(ofOne, [id])
+  return found && toPlace(found)
+}
+
+/** Where each of some transactions is, in their order; see `Store.placesOf`. */
+export async function placesOfTransactions(
+  connection: Connection,
+  ids: readonly Uint8Array[],
+): Promise<readonly (AcceptedPlace | undefined)[]> {
+  const names = ids.map(hexOf)
+  const found = await connection.query(ofMany, [names.join(',')])
+  const places = new Map(found.map((each) => [hexOf(each.id), toPlace(each)]))
+  return names.map((name) => places.get(name))
+}
+
+function toPlace(found: Row<typeof row>): AcceptedPlace {
+  const { sequence, acceptedAt, position, height, endTime, state, mergeTransactionId } = found
+  const accepted = { sequence, acceptedAt }
+  if (position === null || height === null || endTime === null || state === 'removed') return accepted
+  const { headerHash, commitTransactionId } = found
+  return {
+    ...accepted,
+    position: position - 1,
+    block: {
+      height,
+      state,
+      headerHash,
+      endTime,
+      ...(commitTransactionId !== null && { commitTransactionId }),
+      ...(mergeTransactionId !== null && { mergeTransactionId }),
+    },
+  }
+}
+
+/** An accepted transaction that the ledger has undone, or everything. */
+interface DroppedTransaction {
+  /** Orders the drops. Gaps have no meaning. */
+  readonly number: bigint
+  /** The transaction; undefined: a reset undid all. Its id may be accepted again, with another sequence. */
+  readonly transaction: { readonly sequence: bigint; readonly id: Uint8Array } | undefined
+}
+
+/** An accepted transaction, or a deposit that entered the ledger. */
+export interface AcceptedChange extends OrderedTransaction {
+  /** It is a deposit: output 0 of the id, whose CBOR is in `cbor`. */
+  readonly deposit?: true
+}
+
+/** The reads of a follower of acceptance. */
+export interface LedgerChanges {
+  /**
+   * Accepted transactions, and deposits, with a sequence above `after`, oldest first, at most `limit`.
+   * Dropped ones are not among them. A deposit enters with the first block that credits it, and stays when
+   * that is removed.
+   */
+  accepted(after: bigint, limit: number): Promise<AcceptedChange[]>
+  /** Drops with a number above `after`, oldest first, at most `limit`. */
+  dropped(after: bigint, limit: number): Promise<DroppedTransaction[]>
+  /** How many outputs the ledger was started with; undefined before the genesis was applied. */
+  genesisOutputs(): Promise<number | undefined>
+}
+
+const part = 'WHERE sequence > $1 ORDER BY sequence LIMIT $2'
+const accepted = statement(
+  { sequence: int8, id: bytea, cbor: bytea, deposit: bool },
+  sql`SELECT * FROM (
+    (SELECT sequence, transaction_id AS id, cbor, false AS deposit
+      FROM ${schema}.mempool_transactions ${part})
+    UNION ALL
+    (SELECT sequence, transaction_id AS id, cbor, false AS deposit FROM ${schema}.block_transactions ${part})
+    UNION ALL
+    (SELECT sequence, transaction_id AS id, output AS cbor, true AS deposit FROM ${schema}.deposits ${part})
+  ) AS accepted ORDER BY sequence LIMIT $2`,
+)
+
+const dropped = statement(
+  { number: droppedTransactions.number, sequence: nullable(int8), id: nullable(bytea) },
+  sql`SELECT number, sequence, transaction_id AS id FROM ${schema}.dropped_transactions
+  WHERE number > $1 ORDER BY number LIMIT $2`,
+)
+
+const genesisOutputs = statement({ outputs: int4 }, sql`SELECT outputs FROM ${schema}.genesis`)
+
+export function openChanges(database: Database): LedgerChanges {
+  return {
+    async accepted(after, limit) {
+      const rows = await database.query(accepted, [after, limit])
+      return rows.map(({ deposit, ...row }) => (deposit ? { ...row, deposit } : row))
+    },
+    async dropped(after, limit) {
+      const rows = await database.query(dropped, [after, limit])
+      return rows.map(({ number, sequence, id }) => ({
+        number,
+        transaction: sequence === null || id === null ? undefined : { sequence, id },
+      }))
+    },
+    async genesisOutputs() {
+      const [row] = await database.query(genesisOutputs)
+      return row?.outputs
+    },
+  }
 }

@@ -1,9 +1,17 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { Lease } from '../leases/types.js'
+import type { Lease } from '../leases/leases.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
-import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
-import { newRejection } from '../test/rejections.js'
-import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
+import {
+  buildBlock,
+  entry,
+  headerHashOf,
+  idOf,
+  newRejection,
+  outputOf,
+  takeLease,
+  transaction,
+  walletOf,
+} from '../test/samples.js'
 
 const alice = walletOf('alice')
 const names = ['a', 'b', 'c', 'd', 'e']

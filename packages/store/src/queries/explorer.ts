@@ -12,7 +12,7 @@ import {
 } from '@ratatosk/database'
 import type { BlockTotal, CountedMinutes, ExplorerReads } from '@ratatosk/ports'
 import { getTableColumns } from 'drizzle-orm'
-import { acceptancesBetween } from '../events/acceptances.js'
+import { acceptancesBetween } from '../events/events.js'
 import { blocks } from '../schema/tables.js'
 
 /** Blocks of an hour: at most one is committed in each slot of a second. */

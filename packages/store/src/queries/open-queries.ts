@@ -18,7 +18,7 @@ import {
 import { LRUCache } from 'lru-cache'
 import { placeOfDeposit } from '../blocks/deposits.js'
 import { StoreError } from '../errors.js'
-import type { StoredOutput } from '../ledger/types.js'
+import type { StoredOutput } from '../ledger/ledger.js'
 import {
   addressHistory,
   blocks,
@@ -27,7 +27,7 @@ import {
   mempoolTransactions,
 } from '../schema/tables.js'
 import type { Page, Store } from '../store.js'
-import { placeOfTransaction, placesOfTransactions } from './place-of-transaction.js'
+import { placeOfTransaction, placesOfTransactions } from './chain.js'
 
 type Queries = Pick<
   Store,

@@ -1,11 +1,19 @@
 import type { BlockState } from '@ratatosk/ports'
 import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { Lease } from '../leases/types.js'
-import type { AppliedTransaction, StoredOutput } from '../ledger/types.js'
+import type { Lease } from '../leases/leases.js'
+import type { AppliedTransaction, StoredOutput } from '../ledger/ledger.js'
 import { describeEveryBackend, type TestStore } from '../test/backends.js'
-import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
-import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
+import {
+  buildBlock,
+  entry,
+  headerHashOf,
+  idOf,
+  outputOf,
+  takeLease,
+  transaction,
+  walletOf,
+} from '../test/samples.js'
 
 const alice = walletOf('alice')
 const everything = { limit: 100, offset: 0 }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { bigint, check, index, integer, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
-import { bytea, moment, ratatosk } from './columns.js'
+import { bytea, moment, ratatosk } from './tables.js'
 
 export const faucetClaimState = ratatosk.enum('faucet_claim_state', ['reserved', 'funded', 'failed'])
 

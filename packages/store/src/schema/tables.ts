@@ -1,16 +1,26 @@
+import type { Json } from '@ratatosk/ledger'
 import { sql } from 'drizzle-orm'
 import {
   bigint,
   boolean,
   check,
+  customType,
   index,
   integer,
+  json,
+  pgSchema,
   primaryKey,
   text,
+  timestamp,
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
-import { bytea, moment, ratatosk } from './columns.js'
+
+export const bytea = customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => 'bytea' })
+export const moment = (name: string) => timestamp(name, { withTimezone: true })
+
+/** Migrations and statements use this name; `migrate` and connections replace it with the configured one. */
+export const ratatosk = pgSchema('ratatosk')
 
 /** Numbers transactions, deposits and genesis outputs in order of acceptance. Gaps have no meaning. */
 export const acceptSequence = ratatosk.sequence('accept_sequence')
@@ -318,4 +328,121 @@ export const archivedBlocks = ratatosk.table(
     check('archived_blocks_height', sql`${table.height} >= 1`),
     check('archived_blocks_header_hash_size', sql`octet_length(${table.headerHash}) = 28`),
   ],
+)
+
+/** Bodies of unmerged blocks that left the ledger and may return. Times are POSIX milliseconds. */
+export const keptBodies = ratatosk.table(
+  'kept_bodies',
+  {
+    headerHash: bytea('header_hash').primaryKey(),
+    /** SHA-256 of the CBOR of each transaction, in block order. */
+    transactions: bytea('transactions').notNull(),
+    /** The end of the newest block that left with this one. */
+    endTime: bigint('end_time', { mode: 'bigint' }).notNull(),
+  },
+  (table) => [index('kept_bodies_end_time').on(table.endTime)],
+)
+
+/** The credits of kept bodies: deposits and fee outputs, output 0 of their ids. */
+export const keptDeposits = ratatosk.table(
+  'kept_deposits',
+  {
+    headerHash: bytea('header_hash').notNull(),
+    transactionId: bytea('transaction_id').notNull(),
+    output: bytea('output').notNull(),
+    /** That of the body. */
+    endTime: bigint('end_time', { mode: 'bigint' }).notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.headerHash, table.transactionId] }),
+    index('kept_deposits_transaction_id').on(table.transactionId),
+    index('kept_deposits_end_time').on(table.endTime),
+  ],
+)
+
+/** The transactions of kept bodies, each once, however many blocks had it. */
+export const keptTransactions = ratatosk.table(
+  'kept_transactions',
+  {
+    /** SHA-256 of the CBOR: a transaction id says nothing of the witnesses. */
+    hash: bytea('hash').primaryKey(),
+    transactionId: bytea('transaction_id').notNull(),
+    cbor: bytea('cbor').notNull(),
+    /** The greatest of those of the bodies. */
+    endTime: bigint('end_time', { mode: 'bigint' }).notNull(),
+  },
+  (table) => [
+    index('kept_transactions_transaction_id').on(table.transactionId),
+    index('kept_transactions_end_time').on(table.endTime),
+  ],
+)
+
+/** Numbers rejections in order. Gaps have no meaning. */
+export const rejectionSequence = ratatosk.sequence('rejection_sequence')
+
+/** Dead letters: submissions that validation has finally rejected; one row for the same bytes. */
+export const rejections = ratatosk.table(
+  'rejections',
+  {
+    /** SHA-256 of the submitted bytes. */
+    digest: bytea('digest').primaryKey(),
+    /** Of the newest rejection of these bytes: its sequence, the submission's id, and so on. */
+    sequence: bigint('sequence', { mode: 'bigint' }).notNull().unique(),
+    submissionId: text('submission_id').notNull(),
+    transactionId: bytea('transaction_id'),
+    /** NULL after retention has dropped it. */
+    cbor: bytea('cbor'),
+    cborBytes: integer('cbor_bytes').notNull(),
+    /** Retention counts this for the rest of the row. */
+    reasonBytes: integer('reason_bytes').notNull(),
+    attempts: integer('attempts').notNull(),
+    code: text('code').notNull(),
+    message: text('message').notNull(),
+    /** `json`, not `jsonb`: a script's trace may contain U+0000, which `jsonb` refuses. */
+    details: json('details').$type<Json>().notNull(),
+    submittedAt: moment('submitted_at').notNull(),
+    rejectedAt: moment('rejected_at').notNull(),
+    firstRejectedAt: moment('first_rejected_at').notNull(),
+    /** How many submissions of these bytes were rejected. */
+    count: integer('count').notNull(),
+    replayedAt: moment('replayed_at'),
+    /** The submission that replays these bytes. */
+    replayedAs: text('replayed_as'),
+    /** The accepted transaction that spends an input, if the rejection rests on nothing else. */
+    spentBy: bytea('spent_by'),
+    /** When these bytes were submitted again because the spender had left the ledger. */
+    reopenedAt: moment('reopened_at'),
+  },
+  (table) => [
+    index('rejections_transaction_id')
+      .on(table.transactionId, table.sequence)
+      .where(sql`${table.transactionId} IS NOT NULL`),
+    // Rejections that can be reopened once their spender has left the ledger.
+    index('rejections_spent_by')
+      .on(table.spentBy, table.sequence)
+      .where(sql`${table.spentBy} IS NOT NULL AND ${table.cbor} IS NOT NULL`),
+    // The order in which retention drops CBOR: what does not decode first.
+    index('rejections_cbor')
+      .on(sql`(${table.transactionId} IS NOT NULL)`, table.sequence)
+      .where(sql`${table.cbor} IS NOT NULL`),
+  ],
+)
+
+/** Which bytes each rejected submission had. */
+export const rejectedSubmissions = ratatosk.table('rejected_submissions', {
+  submissionId: text('submission_id').primaryKey(),
+  sequence: bigint('sequence', { mode: 'bigint' }).notNull().unique(),
+  digest: bytea('digest').notNull(),
+  rejectedAt: moment('rejected_at').notNull(),
+})
+
+/** One row: the bytes that dead letters take, kept up to date by everything that writes them. */
+export const rejectionUsage = ratatosk.table(
+  'rejection_usage',
+  {
+    id: integer('id').primaryKey().default(1),
+    cborBytes: bigint('cbor_bytes', { mode: 'bigint' }).notNull(),
+    reasonBytes: bigint('reason_bytes', { mode: 'bigint' }).notNull(),
+  },
+  (table) => [check('rejection_usage_once', sql`${table.id} = 1`)],
 )

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { bigint, check, index, integer, text } from 'drizzle-orm/pg-core'
-import { bytea, moment, ratatosk } from './columns.js'
+import { bytea, moment, ratatosk } from './tables.js'
 
 export const verdictState = ratatosk.enum('verdict_state', [
   'unavailable',

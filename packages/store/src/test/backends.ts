@@ -3,8 +3,8 @@ import { type Driver, type Executor, openPGlite, openPostgres, type Parameter } 
 import { createPGlite, giveBack, openIn, randomName, takeSchema } from '@ratatosk/test-kit'
 import { beforeAll, describe } from 'vitest'
 import { openStore, type RetentionOptions } from '../open-store.js'
-import type { StoredOptions } from '../read-stored.js'
 import type { Store } from '../store.js'
+import type { StoredOptions } from '../stored.js'
 
 export const databaseUrl = process.env.TEST_DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
 

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
 import { describeBackends } from '../test/backends.js'
-import { idOf } from '../test/transactions.js'
-import { verdictOf, verdictOperator } from '../test/verdicts.js'
-import type { RecordedTransaction, VerdictStage } from './types.js'
+import { idOf, verdictOf, verdictOperator } from '../test/samples.js'
+import type { RecordedTransaction, VerdictStage } from './verdicts.js'
 
 const transactionOf = (name: string, stage: VerdictStage): RecordedTransaction => ({
   id: idOf(name),
@@ -41,7 +40,7 @@ describeBackends('the verdicts', (backend) => {
       await verdicts.record(headerHash, datum, proof)
       await verdicts.record(headerHash, removal, proof)
       expect(await verdicts.open()).toMatchObject([
-        { headerHash, ...proof, state: 'removing', journal: [datum, removal] },
+        { headerHash, proof, state: 'removing', journal: [datum, removal] },
       ])
       expect(await verdicts.spentSince(begun)).toBe(3_800_000n)
       expect(await verdicts.spentSince(new Date(Date.now() + 60_000))).toBe(0n)
@@ -49,13 +48,11 @@ describeBackends('the verdicts', (backend) => {
       await verdicts.removed(headerHash)
       const [removed] = (await verdicts.list({ limit: 1 })).verdicts
       expect(removed).toEqual({
-        headerHash,
-        height: 7n,
-        operatorKey: verdictOperator,
+        block: { headerHash, height: 7n, operatorKey: verdictOperator },
         state: 'removed',
         reason: 'breaks rule 7',
         position: 0,
-        ...proof,
+        proof,
         transactions: [
           { id: datum.id, stage: 'datum', fee: 400_000n, sentAt: expect.any(Date) },
           { id: removal.id, stage: 'removal', fee: 400_000n, sentAt: expect.any(Date) },
@@ -67,7 +64,7 @@ describeBackends('the verdicts', (backend) => {
       expect((await verdicts.list({ limit: 1 })).verdicts).toEqual([removed])
       expect(await verdicts.open()).toEqual([])
       await verdicts.record(headerHash, transactionOf('three', 'prune'))
-      expect(await verdicts.newestRemoved()).toMatchObject({ state: 'removed', ...proof })
+      expect(await verdicts.newestRemoved()).toMatchObject({ state: 'removed', proof })
 
       expect(await verdicts.found(verdict)).toMatchObject({ state: 'removing' })
       expect((await verdicts.list({ limit: 1 })).verdicts[0]).not.toHaveProperty('removedAt')
@@ -128,7 +125,7 @@ describeBackends('the verdicts', (backend) => {
       ])
       const heights = async (...query: Parameters<typeof verdicts.list>) => {
         const { verdicts: listed, hasMore } = await verdicts.list(...query)
-        return [...listed.map(({ height }) => Number(height)), hasMore]
+        return [...listed.map(({ block }) => Number(block.height)), hasMore]
       }
       expect(await heights({ limit: 2 })).toEqual([5, 4, true])
       expect(await heights({ limit: 2, before: hashes[1]! })).toEqual([3, 2, true])

@@ -175,6 +175,10 @@ t.test('the log names the field of an evaluation that has another shape', async 
     [{ ...valid, transactionId: 'ab' }, 'transactionId: Expected Uint8Array'],
     [{ ...valid, failures: undefined }, 'failures: Expected array'],
     [{ ...valid, failures: [{}] }, 'failures.0.predicate: Expected required property'],
+    [
+      { ...valid, failures: [{ predicate: 'A', message: 'b', details: { fee: 1n } }] },
+      'failures.0.details.fee: Expected union value',
+    ],
     [{ ...valid, redeemers: {} }, 'redeemers: Expected array'],
     [{ ...valid, redeemers: [{}] }, 'redeemers.0.purpose: Expected required property'],
     [{ ...valid, slot: 'now' }, 'slot: Expected union value'],

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import {
+  checkedPort,
   clientSignal,
   errorHandler,
   hasMethods,
@@ -82,6 +83,7 @@ const rules = {
 
 const plugin: FastifyPluginAsyncTypebox<TxStatusOptions> = async (fastify, options) => {
   openScope(fastify, name, rules, options)
+  const sources = sourcesInTime(options)
   const lists = pLimit(mostLists)
 
   fastify.setErrorHandler(errorHandler)
@@ -90,7 +92,7 @@ const plugin: FastifyPluginAsyncTypebox<TxStatusOptions> = async (fastify, optio
   fastify.get(
     '/tx/status',
     { schema: transactionStatusSchema, validatorCompiler: readBy(readTransactionQuery) },
-    ({ query }) => statusOfTransaction(options, query.hash),
+    ({ query }) => statusOfTransaction(sources, query.hash),
   )
 
   fastify.get(
@@ -100,15 +102,28 @@ const plugin: FastifyPluginAsyncTypebox<TxStatusOptions> = async (fastify, optio
       // Transactions that the node does not know take several reads each.
       if (lists.pendingCount >= mostWaitingLists) throw new OverloadedError()
       const signal = clientSignal(reply)
-      return { statuses: await lists(() => statusesOfTransactions(options, query.hashes, signal)) }
+      return { statuses: await lists(() => statusesOfTransactions(sources, query.hashes, signal)) }
     },
   )
 
   fastify.get(
     '/submission',
     { schema: submissionStatusSchema, validatorCompiler: readBy(readSubmissionQuery) },
-    ({ query }) => statusOfSubmission(options, query.id),
+    ({ query }) => statusOfSubmission(sources, query.id),
   )
+}
+
+/** The sources, of which no call takes for ever. Their results are checked where they are read. */
+function sourcesInTime(options: TxStatusOptions): StatusSources {
+  const { ledger, rejections, queue, removals } = options
+  const any = Type.Any()
+  return {
+    ...options,
+    ledger: checkedPort('ledger', ledger, { placeOf: any, placesOf: any }),
+    rejections: checkedPort('rejections', rejections, { find: any, findTransaction: any }),
+    queue: checkedPort('queue', queue, { find: any, findTransaction: any }),
+    ...(removals && { removals: checkedPort('removals', removals, { ofTransaction: any }) }),
+  }
 }
 
 function invalid(what: string, value: QueryValue, rule: string): InvalidParameterError {

@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import { toHex } from '@ratatosk/cbor'
 import type {
   PlacedBlock,
@@ -10,8 +11,42 @@ import type {
   TransactionPlace,
   WaitingSubmission,
 } from '@ratatosk/ports'
-import { arrayOf, hexOf, integerOf, oneOf, textOf, timeOf } from '../port-values.js'
 import type { SubmissionStatusAnswer, TransactionStatusAnswer } from './schemas.js'
+
+// A port in JavaScript may return other values. Each check throws a `TypeError` with the port and the field.
+
+const wrong = (field: string, expected: string): TypeError => new TypeError(`${field} must be ${expected}`)
+
+/** @param field such as `queue.find: submittedAt` */
+function timeOf(value: unknown, field: string): string {
+  if (types.isDate(value) && !Number.isNaN(value.getTime())) return value.toISOString()
+  throw wrong(field, 'a Date')
+}
+
+function hexOf(value: unknown, field: string): string {
+  if (types.isUint8Array(value)) return toHex(value)
+  throw wrong(field, 'a Uint8Array')
+}
+
+function textOf(value: unknown, field: string): string {
+  if (typeof value === 'string') return value
+  throw wrong(field, 'a string')
+}
+
+function integerOf(value: unknown, field: string): number {
+  if (typeof value === 'bigint' || Number.isSafeInteger(value)) return Number(value)
+  throw wrong(field, 'an integer')
+}
+
+function oneOf<Text extends string>(value: Text, texts: readonly Text[], field: string): Text {
+  if (texts.includes(value)) return value
+  throw wrong(field, `one of ${texts.join(', ')}`)
+}
+
+function arrayOf<Item>(value: readonly Item[], field: string): readonly Item[] {
+  if (Array.isArray(value)) return value
+  throw wrong(field, 'an array')
+}
 
 /** The sources of statuses. */
 export interface StatusSources {
@@ -57,6 +92,7 @@ export async function statusesOfTransactions(
   transactionIds: readonly Uint8Array[],
   signal: AbortSignal,
 ): Promise<TransactionStatusAnswer[]> {
+  signal.throwIfAborted()
   const places = arrayOf(await sources.ledger.placesOf(transactionIds), 'ledger.placesOf: the result')
   if (places.length !== transactionIds.length)
     throw new TypeError('ledger.placesOf: the result must have an entry for each transaction')

@@ -12,7 +12,7 @@ import { build } from 'esbuild'
 import { type Browser, chromium } from 'playwright-core'
 import sodium from 'sodium-native'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SourceChain } from '../source-chain.js'
+import { SourceChain } from '../chains.js'
 import { answer, type Questions } from './checks.js'
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'

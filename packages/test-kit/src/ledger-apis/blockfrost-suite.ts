@@ -2,21 +2,24 @@ import { BlockFrostAPI, BlockfrostServerError } from '@blockfrost/blockfrost-js'
 import { CborWriter, toHex } from '@ratatosk/cbor'
 import { decodeAddress, encodeBech32Address } from '@ratatosk/ledger'
 import type { Test } from 'tap'
-import { draft, unitDatum } from './draft.js'
 import {
   alice,
   bob,
+  draft,
   failing,
   failingHash,
   first,
   lock,
+  type OpenLedger,
   payment,
+  type RunTest,
+  type ServedLedger,
   second,
   succeeding,
   succeedingHash,
+  unitDatum,
   unlock,
 } from './scenes.js'
-import type { OpenLedger, RunTest, ServedLedger } from './served-ledger.js'
 
 interface Scene {
   readonly t: Test

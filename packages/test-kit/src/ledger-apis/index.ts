@@ -1,6 +1,30 @@
-export * from './blockfrost-suite.js'
-export * from './draft.js'
-export * from './keys.js'
-export * from './ogmios-suite.js'
-export * from './scenes.js'
-export type * from './served-ledger.js'
+export { blockfrostSuite, errorOf } from './blockfrost-suite.js'
+export { ogmiosSuite } from './ogmios-suite.js'
+export {
+  alice,
+  aliceGenesis,
+  type BlockMaker,
+  bob,
+  type Draft,
+  type DraftOutput,
+  devnetParameters,
+  draft,
+  failing,
+  failingHash,
+  first,
+  genesisOf,
+  lock,
+  type OpenLedger,
+  payment,
+  type RunTest,
+  type ServedLedger,
+  type StakeCertificate,
+  second,
+  succeeding,
+  succeedingHash,
+  type TestGenesis,
+  type TestKey,
+  testKey,
+  unitDatum,
+  unlock,
+} from './scenes.js'

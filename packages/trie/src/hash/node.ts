@@ -1,6 +1,5 @@
 import sodium from 'sodium-native'
-import { createReserve, type HashMemory } from './hash-memory.js'
-import { allocate, hashLength } from './memory.js'
+import { allocate, createReserve, type HashMemory, hashLength } from './memory.js'
 import { reservedLength, writeModule } from './wasm-module.js'
 
 // The function accepts any Uint8Array; the types of sodium-native name Buffer only.

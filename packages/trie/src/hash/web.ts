@@ -1,6 +1,5 @@
 import { blake2b } from '@noble/hashes/blake2.js'
-import { createReserve, type HashMemory, memoryLength } from './hash-memory.js'
-import { hashLength } from './memory.js'
+import { createReserve, type HashMemory, hashLength, memoryLength } from './memory.js'
 
 /*
  * The functions of node.ts without native code, for browsers, where a page may forbid WebAssembly.

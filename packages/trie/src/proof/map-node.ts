@@ -3,8 +3,7 @@ import { hasher } from '../node/hasher.js'
 import { radix, type TrieNode } from '../node/node.js'
 import { divergence } from '../path.js'
 import type { LoadNode } from '../update/edit.js'
-import type { BranchStep, ForkStep, LeafStep } from './proof.js'
-import { descend, forkStep, leafStep } from './prove.js'
+import { type BranchStep, descend, type ForkStep, forkStep, type LeafStep, leafStep } from './proof.js'
 
 /** A key with its value. */
 export interface MapLeaf {

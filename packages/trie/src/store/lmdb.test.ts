@@ -6,18 +6,11 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { open } from 'lmdb'
 import { expect, onTestFinished, test } from 'vitest'
-import { blockOperations } from '../test/blocks.js'
-import { hex, utf8 } from '../test/keys.js'
-import { temporaryFolder } from '../test/stores.js'
-import { createTrie, type Trie } from '../trie.js'
+import { blockOperations, hex, utf8 } from '../test/maps.js'
+import { openTrie, temporaryFolder } from '../test/stores.js'
+import { createTrie } from '../trie.js'
 import { openLmdbStore } from './lmdb.js'
 import { createMemoryStore } from './memory.js'
-
-function openTrie(path: string): Trie {
-  const trie = createTrie({ store: openLmdbStore({ path }), history: 5 })
-  onTestFinished(() => trie.close())
-  return trie
-}
 
 test('reopens a trie with its history', async () => {
   const path = await temporaryFolder()

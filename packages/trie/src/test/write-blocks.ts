@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { openLmdbStore } from '../store/lmdb.js'
 import { createTrie } from '../trie.js'
-import { blockOperations } from './blocks.js'
+import { blockOperations } from './maps.js'
 
 // Run by a test, to be killed: writes block after block into a folder, and prints the count after each.
 const [path = '', first] = process.argv.slice(2)

@@ -75,7 +75,8 @@ t.test('continues when the log can be read again, and logs that once', async (t)
   log.add(3)
   const polls = log.polls
   await until(() => log.polls > polls + 5)
-  t.equal((await get('/events')).status, 500, 'the start of a new client is unknown')
+  const refused = await get('/events')
+  t.same([refused.status, refused.headers['retry-after']], [503, '5'], 'its start is unknown')
   const resuming = follow(t, port, '/events', { 'last-event-id': '1.0.0' })
   await until(() => resuming.received.length === 1, { what: 'a client with an id is let in' })
   log.broken = false
@@ -84,6 +85,23 @@ t.test('continues when the log can be read again, and logs that once', async (t)
   const count = (msg: string) => records().filter((record) => record.msg === msg).length
   t.equal(count('The event log cannot be read; trying again'), 1)
   t.equal(count('The event log can be read again'), 1)
+})
+
+t.test('a log that never answers is answered 503, and is asked again', async (t) => {
+  const { log, port, records, get } = await build(t, { readTimeoutMs: 20 })
+  const { head, read } = log
+  const never = () => new Promise<never>(() => undefined)
+  log.head = never
+  const refused = await get('/events')
+  t.same([refused.status, refused.headers['retry-after']], [503, '5'])
+  const message = /log\.head\(\) did not answer within 20 ms$/
+  t.match(records().find(({ level }) => level === 40)?.err?.message, message)
+  Object.assign(log, { head, read: never })
+  log.add()
+  const client = follow(t, port, '/events?after=0.0.0')
+  await until(() => records().some(({ err }) => /log\.read\(\) did not/.test(err?.message ?? '')))
+  log.read = read
+  await until(() => client.events().length === 1)
 })
 
 t.test('a page that cannot be read is read again', async (t) => {

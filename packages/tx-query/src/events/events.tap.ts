@@ -119,13 +119,14 @@ t.test('sends verdicts, whose number is the fourth of an id', async (t) => {
     {
       type: 'verdict',
       position,
-      headerHash: new Uint8Array(28).fill(1),
-      height: 7n,
-      operatorKey: new Uint8Array(28).fill(2),
+      block: {
+        headerHash: new Uint8Array(28).fill(1),
+        height: 7n,
+        operatorKey: new Uint8Array(28).fill(2),
+      },
       state: 'removing',
       reason: 'x'.repeat(301),
-      policy: 'witness',
-      fraud: 'missingSignature',
+      proof: { policy: 'witness', fraud: 'missingSignature' },
       at,
     },
   ]

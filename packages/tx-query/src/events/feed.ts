@@ -1,10 +1,77 @@
-import { isWrongResult, TurnQueue } from '@ratatosk/http'
-import type { EventFilter, EventLog, EventPosition } from '@ratatosk/ports'
+import { atMost, inTime, isWrongResult, portResult, StoreUnavailableError, TurnQueue } from '@ratatosk/http'
+import type { EventFilter, EventLog, EventPage, EventPosition, LedgerEvent } from '@ratatosk/ports'
+import { type TSchema, Type } from '@sinclair/typebox'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { covers, earliest, formatPosition, latest } from './position.js'
 import { renderEvents } from './render.js'
-import { checkedHead, checkedPage } from './results.js'
+import { eventTypes } from './schemas.js'
+
+// The results of a log, as far as they are read.
+
+const text = Type.String()
+const id = (length: number) => Type.Uint8Array({ minByteLength: length, maxByteLength: length })
+const [transactionId, headerHash] = [id(32), id(28)]
+const every = Type.BigInt()
+const position = { accepted: every, rejected: every, block: every, verdict: every }
+const height = Type.BigInt()
+
+const Position = Type.Object(position, { title: 'an EventPosition' })
+const Page = Type.Object(
+  {
+    events: Type.Array(
+      Type.Object({
+        type: Type.String({ pattern: `^(?:${eventTypes.join('|')})$` }),
+        position: Position,
+        at: Type.Date(),
+      }),
+    ),
+    position: Position,
+  },
+  { title: 'an EventPage' },
+)
+const events: { readonly [Kind in LedgerEvent['type']]: TSchema } = {
+  accepted: Type.Object({ transactionId }, { title: 'an AcceptedEvent' }),
+  rejected: Type.Object(
+    { submissionId: text, transactionId: Type.Optional(transactionId), code: text, message: text },
+    { title: 'a RejectedEvent' },
+  ),
+  block: Type.Object(
+    {
+      state: text,
+      height,
+      headerHash,
+      transactions: Type.Integer(),
+      commitTransactionId: Type.Optional(transactionId),
+      mergeTransactionId: Type.Optional(transactionId),
+      endTime: Type.BigInt(),
+    },
+    { title: 'a BlockEvent' },
+  ),
+  verdict: Type.Object(
+    {
+      block: Type.Object({ headerHash, height, operatorKey: headerHash }),
+      state: text,
+      reason: text,
+      proof: Type.Optional(Type.Object({ policy: text, fraud: text })),
+    },
+    { title: 'a VerdictEvent' },
+  ),
+}
+
+/** @throws {TypeError} for anything else: it would end up in a stream, which no one could resume */
+const checkedHead = (given: EventPosition): EventPosition => portResult('log.head', Position, given)
+
+/**
+ * @param limit of events of each type
+ * @throws {TypeError} as {@link checkedHead}
+ */
+function checkedPage(given: EventPage, limit: number): EventPage {
+  const page = portResult('log.read', Page, given)
+  for (const event of page.events) portResult('log.read', events[event.type], event)
+  atMost('log.read', eventTypes.length * limit, page.events)
+  return page
+}
 
 interface RenderedPage {
   readonly bytes: Buffer
@@ -26,6 +93,8 @@ interface FeedOptions {
   readonly log: EventLog
   /** Poll interval while there are clients, in milliseconds. */
   readonly pollMs: number
+  /** How long a read of the log may take, in milliseconds. */
+  readonly readTimeoutMs: number
   readonly maturityWindowMs: number | undefined
   readonly logger: Pick<FastifyBaseLogger, 'warn' | 'info'>
 }
@@ -114,8 +183,9 @@ export class EventFeed {
   }
 
   async #read(after: EventPosition, to: EventPosition, filter: EventFilter): Promise<RenderedPage> {
-    const { log, maturityWindowMs } = this.#options
-    const page = checkedPage(await log.read({ after, to, filter, limit: pageSize }), pageSize)
+    const { log, readTimeoutMs, maturityWindowMs } = this.#options
+    const read = log.read({ after, to, filter, limit: pageSize })
+    const page = checkedPage(await inTime('log.read', readTimeoutMs, read), pageSize)
     const { events, position } = page
     this.#worked('read')
     return { bytes: renderEvents(events, maturityWindowMs), position, last: events.at(-1)?.position }
@@ -131,7 +201,8 @@ export class EventFeed {
 
   async #pollNow(): Promise<EventPosition> {
     try {
-      const head = checkedHead(await this.#options.log.head())
+      const { log, readTimeoutMs } = this.#options
+      const head = checkedHead(await inTime('log.head', readTimeoutMs, log.head()))
       const hasMoved = this.#head === undefined || !covers(this.#head, head)
       if (hasMoved) this.#head = this.#head === undefined ? head : latest(this.#head, head)
       const mustWake = hasMoved || this.#failing.size > 0
@@ -140,7 +211,8 @@ export class EventFeed {
       return head
     } catch (error) {
       this.#failed('head', error)
-      if (isWrongResult(error)) for (const client of this.#clients) client.end()
+      if (!isWrongResult(error)) throw new StoreUnavailableError(error)
+      for (const client of this.#clients) client.end()
       throw error
     }
   }

@@ -14,10 +14,9 @@ import {
 import type { EventLog, EventPosition } from '@ratatosk/ports'
 import type { FastifySchemaCompiler, RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { TooManyClientsError } from './errors.js'
 import { EventFeed, type FeedClient } from './feed.js'
 import { covers } from './position.js'
-import { type EventsQuery, queryReader, readLastEventId } from './query.js'
+import { type EventsQuery, queryReader, readLastEventId, TooManyClientsError } from './query.js'
 import { renderHeartbeat, renderStart } from './render.js'
 import { eventsSchema } from './schemas.js'
 
@@ -39,7 +38,7 @@ export {
   TooManyClientsError,
   TooManyFiltersError,
   UnknownParameterError,
-} from './errors.js'
+} from './query.js'
 export { AcceptedData, BlockData, eventsSchema, eventTypes, RejectedData, VerdictData } from './schemas.js'
 
 /** Options of {@link events}. */
@@ -54,6 +53,8 @@ export interface EventsOptions extends RegisterOptions {
   maxClients?: number
   /** Poll interval while there are streams, in ms. Default: 200. */
   pollMs?: number
+  /** How long a read of the log may take, in ms; then a new client is answered 503. Default: 30,000. */
+  readTimeoutMs?: number
   /** Silence after which a heartbeat is sent, in ms. Default: 15,000. */
   heartbeatMs?: number
   /**
@@ -69,6 +70,7 @@ const rules = {
   maturityWindowMs: optionalInteger(0),
   maxClients: optionalInteger(1),
   pollMs: optionalTimer(1),
+  readTimeoutMs: optionalTimer(1),
   heartbeatMs: optionalTimer(1),
   drainTimeoutMs: optionalTimer(1),
 }
@@ -76,9 +78,10 @@ const rules = {
 const plugin: FastifyPluginAsyncTypebox<EventsOptions> = async (fastify, options) => {
   openScope(fastify, name, rules, options)
   const { log, network, maturityWindowMs } = options
-  const { maxClients = 1000, pollMs = 200, heartbeatMs = 15_000, drainTimeoutMs = 10_000 } = options
+  const { maxClients = 1000, pollMs = 200, readTimeoutMs = 30_000 } = options
+  const { heartbeatMs = 15_000, drainTimeoutMs = 10_000 } = options
 
-  const feed = new EventFeed({ log, pollMs, maturityWindowMs, logger: fastify.log })
+  const feed = new EventFeed({ log, pollMs, readTimeoutMs, maturityWindowMs, logger: fastify.log })
   const streams = new Set<EventStream>()
   let starting = 0
   let isClosing = false

@@ -68,15 +68,14 @@ function blockData(event: BlockEvent, at: string, maturityWindowMs: number | und
   }
 }
 
-function verdictData({ state, height, policy, fraud, ...event }: VerdictEvent, at: string): VerdictData {
+function verdictData({ block, state, reason, proof }: VerdictEvent, at: string): VerdictData {
   return {
     state,
-    height: Number(height),
-    headerHash: toHex(event.headerHash),
-    operatorKey: toHex(event.operatorKey),
-    reason: cut(event.reason),
-    ...(policy !== undefined && { policy }),
-    ...(fraud !== undefined && { fraud }),
+    height: Number(block.height),
+    headerHash: toHex(block.headerHash),
+    operatorKey: toHex(block.operatorKey),
+    reason: cut(reason),
+    ...(proof && { policy: proof.policy, fraud: proof.fraud }),
     at,
   }
 }

@@ -142,6 +142,6 @@ export const eventsSchema = {
     },
     400: errorBody('A parameter is invalid; the message says what to send instead'),
     500: internalErrorBody(),
-    503: busyBody('too many clients read events'),
+    503: busyBody('too many clients read events, or the event log cannot be read'),
   },
 }

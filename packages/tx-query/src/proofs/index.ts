@@ -3,6 +3,8 @@ import { isDecodeError, toHex } from '@ratatosk/cbor'
 import {
   BusyError,
   errorHandler,
+  HttpError,
+  hasCode,
   hasMethods,
   hexParameter,
   InvalidParameterError,
@@ -21,7 +23,6 @@ import { proofFromCbor, proofToJson } from '@ratatosk/trie'
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { InvalidStateError, NoBlockError, NotKeptError } from './errors.js'
 import {
   type TransactionProofQuery,
   transactionProofSchema,
@@ -29,14 +30,50 @@ import {
   utxoProofSchema,
 } from './schemas.js'
 
+/** 400: `at` is unknown, or given together with `header_hash`. */
+export class InvalidStateError extends HttpError {
+  constructor() {
+    super(400, 'PROOFS_INVALID_STATE', 'Send either header_hash, or at=confirmed or at=committed')
+  }
+}
+
+/** 404: no committed block fits. */
+export class NoBlockError extends HttpError {
+  constructor(what: string) {
+    super(404, 'PROOFS_NO_BLOCK', what)
+  }
+}
+
+/** 410: the state is too old: the node no longer has its tree. */
+export class NotKeptError extends HttpError {
+  /** @param isConfirmed whether the block is the newest confirmed one, for a request that names none */
+  constructor(isConfirmed = false) {
+    super(
+      410,
+      'PROOFS_NOT_KEPT',
+      isConfirmed
+        ? 'The node no longer keeps the unspent outputs after the newest confirmed block: ask with ' +
+            'at=committed, or let its operator raise PROOF_BLOCKS'
+        : 'The node no longer keeps the unspent outputs after this block: ask for a newer block',
+    )
+  }
+}
+
+/** Why there is no proof. */
+export type ProofsErrorCode =
+  | 'PROOFS_INVALID_PARAMETER'
+  | 'PROOFS_INVALID_STATE'
+  | 'PROOFS_NO_BLOCK'
+  | 'PROOFS_NOT_KEPT'
+  | 'PROOFS_BUSY'
+
+/** Whether a caught value is one of this package's errors; works across copies of the package. */
+export function isProofsError(value: unknown): value is HttpError & { readonly code: ProofsErrorCode } {
+  return hasCode(value, 'PROOFS_')
+}
+
 export type { Against, HeldProof, ProvedTransaction, Prover } from '@ratatosk/ports'
-export {
-  InvalidStateError,
-  isProofsError,
-  NoBlockError,
-  NotKeptError,
-  type ProofsErrorCode,
-} from './errors.js'
+
 export {
   MerkleProof,
   ProofOfAbsence,
@@ -110,9 +147,7 @@ async function unlessBusy<T>(prove: () => Promise<T>): Promise<T> {
 const bytes = Type.Uint8Array()
 const ProofShape = Type.Object(
   {
-    headerHash: bytes,
-    header: Type.Optional(bytes),
-    height: Type.Optional(Type.BigInt()),
+    block: Type.Optional(Type.Object({ headerHash: bytes, header: bytes, height: Type.BigInt() })),
     root: bytes,
     key: bytes,
     value: Type.Optional(bytes),
@@ -127,16 +162,23 @@ function checkedProof<Proof extends HeldProof>(given: Proof, method: string): Pr
   return portResult(`prover.${method}`, ProofShape, given)
 }
 
-function answerOf({ headerHash, header, height, root, key, proof }: HeldProof) {
+/** Stands for the state before the first block. */
+const noBlock = { headerHash: '00'.repeat(28) }
+
+function answerOf({ block, root, key, proof }: HeldProof) {
   return {
-    headerHash: toHex(headerHash),
-    ...(header && { header: toHex(header) }),
-    ...(height !== undefined && { height: Number(height) }),
+    ...(block === undefined ? noBlock : blockAnswer(block)),
     root: toHex(root),
     key: toHex(key),
     proof: { json: proofToJson(proofFromCbor(proof)), cbor: toHex(proof) },
   }
 }
+
+const blockAnswer = ({ headerHash, header, height }: NonNullable<HeldProof['block']>) => ({
+  headerHash: toHex(headerHash),
+  header: toHex(header),
+  height: Number(height),
+})
 
 function invalid(what: string, value: QueryValue, rule: string): InvalidParameterError {
   return new InvalidParameterError('PROOFS', what, value, rule)

@@ -25,9 +25,7 @@ trie.update([
   { type: 'insert', key: Buffer.from('other'), value },
 ])
 const held = {
-  headerHash: Buffer.from(block, 'hex'),
-  header: Buffer.from('d87980', 'hex'),
-  height: 7n,
+  block: { headerHash: Buffer.from(block, 'hex'), header: Buffer.from('d87980', 'hex'), height: 7n },
   root: trie.root,
   key,
 }
@@ -59,7 +57,7 @@ t.test('the log names the method and the field of a proof that has another shape
     [undefined, 'Expected object'],
     [null, 'Expected object'],
     [{ ...present, root: 'ab' }, 'root: Expected Uint8Array'],
-    [{ ...present, header: 'ab' }, 'header: Expected Uint8Array'],
+    [{ ...present, block: { ...present.block, header: 'ab' } }, 'block.header: Expected Uint8Array'],
     [{ ...present, value: 'ab' }, 'value: Expected Uint8Array'],
     [{ ...present, proof: undefined }, 'proof: Expected Uint8Array'],
   ] as const) {
@@ -134,6 +132,12 @@ t.test('answers 404 with a proof of absence', async (t) => {
     t.equal(value, undefined)
     t.ok(verifyExclusion(trie.root, missing, proofFromJson(proof.json)))
   }
+})
+
+t.test('names the state before the first block by zeros', async (t) => {
+  const server = await build(t, { utxo: async () => ({ ...present, block: undefined }) })
+  const { proof: _, ...answer } = (await server.inject(`/proofs/utxo?outref=${hash}%231`)).json()
+  t.same(answer, { headerHash: '00'.repeat(28), root: toHex(trie.root), key: toHex(key), value: '82a0' })
 })
 
 t.test('answers with the position of a transaction', async (t) => {

@@ -12,11 +12,9 @@ import { createPGliteFiles, databaseUrl, randomName, redisUrl } from '@ratatosk/
 import { needServices, removeTraces } from '@ratatosk/test-kit/vitest'
 import fastify from 'fastify'
 import { afterAll, describe, expect, it, onTestFinished, type TestContext } from 'vitest'
+import type { Services } from '../test/running-worker.js'
 import type { Claiming } from './test/claiming-process.js'
-import { endow, type Layer, layer1Of, layer2Of, openDevnet } from './test/layers.js'
-import { join } from './test/scene.js'
-import type { Services } from './test/services.js'
-import { validate } from './test/validation.js'
+import { endow, join, type Layer, layer1Of, layer2Of, openDevnet, validate } from './test/scene.js'
 import { ada } from './test/wallets.js'
 
 const rounds = Number(process.env.RATATOSK_CRASH_ROUNDS ?? 1)

@@ -1,9 +1,7 @@
 import { createSubmissionQueue } from '@ratatosk/queue'
 import { describe, expect, it, type TestContext } from 'vitest'
-import { endow, layer1Of, layer2Of, openDevnet } from './test/layers.js'
-import { join, pay } from './test/scene.js'
-import { openers } from './test/services.js'
-import { validate } from './test/validation.js'
+import { openers } from '../test/running-worker.js'
+import { endow, join, layer1Of, layer2Of, openDevnet, pay, validate } from './test/scene.js'
 import { ada, claimant, faucetKeys } from './test/wallets.js'
 
 const minute = 60_000

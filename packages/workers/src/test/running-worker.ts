@@ -1,9 +1,18 @@
-import { createSubmissionQueue, type SubmissionQueue } from '@ratatosk/queue'
-import type { Rejection, Store } from '@ratatosk/store'
+import {
+  createSubmissionQueue,
+  openQueueBackend,
+  type QueueBackend,
+  type SubmissionQueue,
+} from '@ratatosk/queue'
+import { openStore, type Rejection, type Store } from '@ratatosk/store'
 import { collect, freeOfCharge, slots } from '@ratatosk/test-kit'
+import { type OpenedServices, serviceOpeners } from '@ratatosk/test-kit/vitest'
 import { expect, onTestFinished } from 'vitest'
 import { createValidationWorker, type ValidationWorker, type ValidationWorkerOptions } from '../index.js'
-import type { Services } from './services.js'
+
+export type Services = OpenedServices<Store, QueueBackend>
+
+export const openers = serviceOpeners({ openStore, openQueueBackend })
 
 export interface RunningWorker extends Services {
   readonly worker: ValidationWorker

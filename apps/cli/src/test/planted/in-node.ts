@@ -2,8 +2,7 @@ import type { HeldOutput, NodeSource } from '@ratatosk/audit'
 import { toHex } from '@ratatosk/cbor'
 import { encodeUint } from '@ratatosk/fixtures'
 import { outputReferenceKey } from '@ratatosk/ledger'
-import type { Planted } from './planted.js'
-import { fee, lovelace, madeBy, outputs, payment, type Scene } from './scene.js'
+import { fee, lovelace, madeBy, outputs, type Planted, payment, type Scene } from './scene.js'
 
 /** A node whose answers are changed. */
 const node = (

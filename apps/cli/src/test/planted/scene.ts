@@ -175,3 +175,16 @@ function unspentOf(chain: SourceChain, mempool: Scene['mempool']): ReadonlyMap<s
 /** CBOR of a reference to an output that never was. */
 export const neverMade: OutputReference = { transactionId: new Uint8Array(32).fill(7), index: 0 }
 export const neverMadeKey = encodeOutputReference(neverMade)
+
+/** The further requests to an audit. */
+interface Asked {
+  /** Ids of accepted transactions. */
+  readonly accepted?: readonly string[]
+}
+
+/** A defect, its kind of finding or `unchecked` if it hides something, and its way into an honest rollup. */
+export type Planted = readonly [
+  name: string,
+  code: string,
+  plant: (scene: Scene) => Promise<Asked | undefined> | Promise<void>,
+]

@@ -6,7 +6,7 @@ import type { Wallet } from '@ratatosk/layer1'
 import { slotToTime, timeToSlot } from '@ratatosk/ledger'
 import { commitBlock, isProtocolError, registerOperator } from '@ratatosk/protocol'
 import { emptyRoot } from '@ratatosk/trie'
-import type { Committed } from '../../../../../packages/fraud/dist/test/lying-blocks.js'
+import type { Committed } from '../../../../../packages/protocol/dist/fraud/test/lying-blocks.js'
 import { type besideNode, headerAfter } from '../forged-block.js'
 
 /** Milliseconds that a block of a cheat may wait for layer 1; and one that has none behind it. */

@@ -6,8 +6,7 @@ import type { Browser, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { anyPlacement } from '../backends.js'
 import { openBrowser } from '../browser.js'
-import { initialised, runNode } from '../node.js'
-import { watcherPhrase } from '../watching.js'
+import { initialised, runNode, watcherPhrase } from '../node.js'
 
 export const operatorToken = 'an-operator-token'
 

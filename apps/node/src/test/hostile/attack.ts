@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { derive, encodedHeader, type Header, transactionsRoot } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
-import { movedParts } from '@ratatosk/fraud'
+import { movedParts } from '@ratatosk/protocol/fraud'
 import { until } from '@ratatosk/test-kit/http'
 import type { Test } from 'tap'
 import {
@@ -24,11 +24,10 @@ import {
 import { openHostilePeer } from '../../../../../packages/follower/dist/test/hostile/hostile-peer.js'
 import { openCheats } from '../adversary/cheats.js'
 import { anyPlacement } from '../backends.js'
-import { devnetServer } from '../devnet-server.js'
-import { besideNode } from '../forged-block.js'
-import { manyTransfers } from '../many-transfers.js'
+import { besideNode, devnetServer } from '../forged-block.js'
 import { initialised, submit } from '../node.js'
 import { type NodeProcess, spawnNode } from '../node-process.js'
+import { manyTransfers } from '../transfer.js'
 
 /** A role that is attacked. */
 interface Role {
@@ -62,7 +61,7 @@ const roles: readonly Role[] = [
 ]
 
 /** The result of an attack on a role. */
-export interface Outcome {
+interface Outcome {
   readonly name: string
   readonly bodies: number
   /** Lies for which it has blamed the peer. */

@@ -1,18 +1,16 @@
+import { isDecodeError, toHex } from '@ratatosk/cbor'
+import { type Address, blake2b224 } from '@ratatosk/ledger'
+import { bech32 } from 'bech32'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { lazyList } from '../../json.js'
-import { limitedPages } from '../../limited-outputs.js'
 import { createPause } from '../../pause.js'
-import { stakeAddress } from '../../stake-credential.js'
-import type { ChainOutput, ChainView } from '../../view/chain-view.js'
+import { addressText, readAddressText, readBech32, stakeAddress } from '../../view/address-text.js'
+import type { ChainOutput, ChainView, HolderQuery } from '../../view/chain-view.js'
 import { assetMetadata } from '../asset-metadata.js'
-import { rangeNames, readRange } from '../block-range.js'
-import { invalidPath, notFound } from '../errors.js'
-import { type Holder, readHolder, requireKnown } from '../holder.js'
-import { type Amount, utxoJson } from '../output-json.js'
-import { List, sendJson, sendOutputs } from '../paging.js'
-import { placedJson } from '../places-json.js'
-import type { BlockfrostSource } from '../source.js'
-import { flowJson, unspentTotal } from '../sums.js'
+import { type BlockfrostError, badRequest, invalidPath, notFound } from '../errors.js'
+import { flowJson, limitedPages, unspentTotal } from '../limited-outputs.js'
+import { type BlockfrostSource, List, rangeNames, readRange, sendJson, sendOutputs } from '../paging.js'
+import { type Amount, placedJson, utxoJson } from '../transaction-json.js'
 import { readAsset } from './asset-routes.js'
 
 /** Routes for addresses and payment credentials. */
@@ -144,4 +142,51 @@ export async function extendedAmount(chain: ChainView, amount: readonly Amount[]
     await pause()
   }
   return extended
+}
+
+/** Whom an address route is about: an address, or a payment credential in bech32 (CIP-5). */
+interface Holder {
+  /** As answers show it. */
+  readonly text: string
+  readonly query: HolderQuery
+  /** Absent for a credential. */
+  readonly address?: Address
+}
+
+/** @throws {BlockfrostError} 400 if the text is neither, or an address of another network */
+export function readHolder(chain: ChainView, text: string): Holder {
+  const credential = readCredential(text)
+  if (credential !== undefined) return credential
+  try {
+    const address = readAddressText(text)
+    if (address.networkId === chain.networkId && address.kind !== 'reward')
+      return { text: addressText(address), query: { address: toHex(address.bytes) }, address }
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+  }
+  throw invalidAddress()
+}
+
+/** 404 for a holder that never received an output. */
+async function requireKnown(chain: ChainView, { query }: Holder): Promise<void> {
+  const isKnown =
+    query.address === undefined
+      ? (await chain.outputs(query, { offset: 0, limit: 1 })).length > 0
+      : await chain.knowsAddress(query.address)
+  if (!isKnown) throw notFound()
+}
+
+function readCredential(text: string): Holder | undefined {
+  const named = readBech32(text, { addr_vkh: 28, addr_shared_vkh: 28, addr_vk: 32, script: 28 })
+  if (named === undefined) return undefined
+  const { prefix, bytes } = named
+  const hash = prefix === 'addr_vk' ? blake2b224(bytes) : bytes
+  return {
+    text: bech32.encode(prefix === 'addr_vk' ? 'addr_vkh' : prefix, bech32.toWords(hash), 128),
+    query: { paymentCredential: toHex(hash) },
+  }
+}
+
+function invalidAddress(): BlockfrostError {
+  return badRequest('Invalid address for this network or malformed address format.')
 }

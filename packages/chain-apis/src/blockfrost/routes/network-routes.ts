@@ -1,18 +1,15 @@
 import { toHex } from '@ratatosk/cbor'
-import { metadataLabels, type NativeScript, type Script, safeZone } from '@ratatosk/ledger'
+import { metadataLabels, type NativeScript, type Script, safeZone, slotToTime } from '@ratatosk/ledger'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { clientOf } from '../../client-signal.js'
 import { encodeJson, lazyList } from '../../json.js'
-import { limitedPages } from '../../limited-outputs.js'
+import { clientOf } from '../../long-lists.js'
 import { epochLength, epochOf, maxSupply } from '../../mainnet-values.js'
 import type { ChainOutput, ChainTransaction, ChainView } from '../../view/chain-view.js'
+import { cborJson, maxMetadataLength, metadatumJson, plutusJson } from '../data-json.js'
 import { badRequest, notFound } from '../errors.js'
-import { cborJson, maxMetadataLength, metadatumJson } from '../metadata-json.js'
-import { utxoJson } from '../output-json.js'
-import { List, sendJson, sendOutputs, sendPages } from '../paging.js'
-import { plutusJson } from '../plutus-json.js'
-import { redeemerJson } from '../redeemer-json.js'
-import type { BlockfrostSource } from '../source.js'
+import { limitedPages } from '../limited-outputs.js'
+import { type BlockfrostSource, List, sendJson, sendOutputs, sendPages } from '../paging.js'
+import { redeemerJson, seconds, utxoJson } from '../transaction-json.js'
 
 export function addNetworkRoutes(fastify: FastifyInstance, { chain, maxOutputs }: BlockfrostSource): void {
   // The only era ends with its epoch, or the next one if less than the safe zone is left.
@@ -233,4 +230,26 @@ function nativeJson(script: NativeScript): unknown {
     case 'invalid-hereafter':
       return { type: 'before', slot: Number(script.slot) }
   }
+}
+
+/** Routes for health and genesis. */
+export function addChainRoutes(fastify: FastifyInstance, chain: ChainView): void {
+  fastify.get('/', async () => ({ url: 'https://blockfrost.io/', version: '0.1.0' }))
+  fastify.get('/health', async () => ({ is_healthy: true }))
+  fastify.get('/health/clock', async () => ({
+    server_time: Number(slotToTime(chain.slots, chain.currentSlot())),
+  }))
+
+  fastify.get('/genesis', async () => ({
+    active_slots_coefficient: 1,
+    update_quorum: 5,
+    max_lovelace_supply: String(maxSupply),
+    network_magic: chain.networkMagic,
+    epoch_length: Number(epochLength),
+    system_start: seconds(slotToTime(chain.slots, 0n)),
+    slots_per_kes_period: 129_600,
+    slot_length: chain.slots.slotLength / 1000,
+    max_kes_evolutions: 62,
+    security_param: chain.securityParameter,
+  }))
 }

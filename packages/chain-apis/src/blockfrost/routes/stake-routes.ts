@@ -1,8 +1,7 @@
 import { bech32 } from 'bech32'
 import type { FastifyInstance } from 'fastify'
 import { badRequest, notFound } from '../errors.js'
-import { List } from '../paging.js'
-import type { BlockfrostSource } from '../source.js'
+import { type BlockfrostSource, List } from '../paging.js'
 
 interface ById {
   readonly id: string

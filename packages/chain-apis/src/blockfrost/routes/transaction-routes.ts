@@ -11,19 +11,17 @@ import {
 } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
 import { encodeJson, lazyList } from '../../json.js'
-import { stakeAddress } from '../../stake-credential.js'
-import { addressText } from '../../view/address-text.js'
+import { clientOf, mempoolTransactions } from '../../long-lists.js'
+import { addressText, stakeAddress } from '../../view/address-text.js'
 import { deposits, registers, stakeCredentialOf } from '../../view/certificates.js'
 import type { ChainOutput, ChainView, Place } from '../../view/chain-view.js'
-import { paymentCredential } from '../../view/outputs.js'
-import { notFound } from '../errors.js'
-import { cborJson, metadataJson } from '../metadata-json.js'
-import { outputJson } from '../output-json.js'
-import { sendJson } from '../paging.js'
-import { seconds } from '../places-json.js'
-import { redeemerJson } from '../redeemer-json.js'
-import type { BlockfrostSource } from '../source.js'
-import { Total } from '../sums.js'
+import { holdsFor, paymentCredential } from '../../view/outputs.js'
+import { cborJson, metadataJson } from '../data-json.js'
+import { invalidPath, notFound } from '../errors.js'
+import { Total, touchedOutputs } from '../limited-outputs.js'
+import { type BlockfrostSource, List, sendJson } from '../paging.js'
+import { outputJson, redeemerJson, seconds } from '../transaction-json.js'
+import { readHolder } from './address-routes.js'
 
 type ByHash = { Params: { hash: string } }
 
@@ -170,7 +168,7 @@ function transactionJson(chain: ChainView, transaction: Transaction, place: Plac
 }
 
 /** The facts of a transaction that do not depend on its place. */
-export function sizesJson(chain: ChainView, transaction: Transaction) {
+function sizesJson(chain: ChainView, transaction: Transaction) {
   const { body, witnesses, bytes, isValid } = transaction
   const { invalidBefore, invalidHereafter } = body.validityInterval
   const { paid, refunded } = deposits(body, chain.parameters.keyDeposit)
@@ -194,7 +192,7 @@ export function sizesJson(chain: ChainView, transaction: Transaction) {
 }
 
 /** The inputs of a transaction, each with the output that it names, if the chain has it. */
-export async function inputsOf(chain: ChainView, { body }: Transaction) {
+async function inputsOf(chain: ChainView, { body }: Transaction) {
   const inputs = [
     ...body.inputs.map((reference) => ({ reference, kind: { collateral: false, reference: false } })),
     ...body.collateralInputs.map((reference) => ({
@@ -255,5 +253,61 @@ async function scriptsOf(
     const target = targetOf(redeemer)
     if (target === undefined || 'script' in target) return target?.script
     return owners.get(outputReferenceKey(target.output))
+  }
+}
+
+/** Routes for transactions that are in no block yet. */
+export function addMempoolRoutes(
+  fastify: FastifyInstance,
+  { chain, maxOutputs, lists }: BlockfrostSource,
+): void {
+  const config = { config: { operation: 'transaction' as const } }
+
+  fastify.get('/mempool', config, async (request) =>
+    (await new List(request, maxOutputs).read((part) => chain.mempool(part))).map(({ hash }) => ({
+      tx_hash: hash,
+    })),
+  )
+  // A wildcard, because Fastify limits parameters to 100 characters by default, and addresses are longer.
+  fastify.get<{ Params: { '*': string } }>('/mempool/addresses/*', config, async (request, reply) => {
+    const list = new List(request, maxOutputs)
+    if (request.params['*'].includes('/')) throw invalidPath()
+    const { query } = readHolder(chain, request.params['*'])
+    const found: object[] = []
+    const pages = touchedOutputs(chain, mempoolTransactions(chain, maxOutputs), maxOutputs)
+    for await (const page of lists.pages(pages, clientOf(reply)))
+      for (const { hash, outputs } of page)
+        if (outputs.some((output) => holdsFor(output, query))) found.push({ tx_hash: hash })
+    return list.of(found)
+  })
+  fastify.get<{ Params: { hash: string } }>('/mempool/:hash', config, async ({ params }, reply) => {
+    const found = await chain.transaction(params.hash.toLowerCase())
+    if (found === undefined || found.place !== undefined) throw notFound()
+    return sendJson(reply, await pendingJson(chain, found.transaction.transaction))
+  })
+}
+
+/** A transaction of the mempool. Inputs whose outputs are in the mempool too have no address. */
+async function pendingJson(chain: ChainView, transaction: Transaction) {
+  const { body, witnesses } = transaction
+  const inputs = await inputsOf(chain, transaction)
+  return {
+    tx: sizesJson(chain, transaction),
+    inputs: inputs.map(({ found, place, kind }) => ({
+      ...(found && { address: addressText(found.output.address) }),
+      ...place,
+      ...kind,
+    })),
+    outputs: lazyList(body.outputs.entries(), ([index, output]) => ({
+      ...outputJson(output),
+      output_index: index,
+      collateral: false,
+    })),
+    redeemers: witnesses.redeemers.map(({ index, purpose, executionUnits }) => ({
+      tx_index: index,
+      purpose,
+      unit_mem: String(executionUnits.memory),
+      unit_steps: String(executionUnits.steps),
+    })),
   }
 }

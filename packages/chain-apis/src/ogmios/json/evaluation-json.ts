@@ -2,7 +2,7 @@ import type { RedeemerFault } from '@ratatosk/ledger'
 import type { EvaluationFailure, EvaluationResult, RedeemerPointer } from '@ratatosk/ledger/plutus'
 import type { ScriptEvaluation } from '../../view/chain-view.js'
 import { RpcError, type RpcErrorObject, unavailable } from '../rpc.js'
-import { plutusLanguages, purposes, referenceJson } from './output-json.js'
+import { plutusLanguages, purposes, referenceJson } from './transaction-json.js'
 
 /**
  * The result of `evaluateTransaction`.

@@ -1,13 +1,16 @@
-import type { Rational } from '@ratatosk/ledger'
+import { type Rational, slotToTime } from '@ratatosk/ledger'
+import { InvalidInputError, type JsonObject, quoted, readText } from '../../input.js'
 import {
   defaultMaxReferenceScriptsSize,
+  epochLength,
+  maxSupply,
   type Ratio,
   referenceScriptTiers,
   unusedParameters as unused,
 } from '../../mainnet-values.js'
-import type { OgmiosVersion } from '../../versions.js'
+import type { OgmiosVersion } from '../../options.js'
 import type { ChainView } from '../../view/chain-view.js'
-import { lovelaceJson, plutusLanguages } from './output-json.js'
+import { lovelaceJson, networkName, plutusLanguages, utcTime } from './transaction-json.js'
 
 /** `queryLedgerState/protocolParameters`. Parameters that no rule reads are mainnet's. */
 export function parametersJson(
@@ -94,4 +97,101 @@ function exact({ numerator, denominator }: Rational): string {
 
 export function ratio([numerator, denominator]: Ratio): string {
   return `${numerator}/${denominator}`
+}
+
+/** The constitution of the ledger until one is ratified. */
+export const emptyConstitution = { metadata: { url: '', hash: '00'.repeat(32) }, guardrails: null }
+
+/** The parameters that the genesis of Alonzo has. */
+const ofAlonzo = [
+  'minUtxoDepositCoefficient',
+  'collateralPercentage',
+  'plutusCostModels',
+  'maxCollateralInputs',
+  'maxExecutionUnitsPerBlock',
+  'maxExecutionUnitsPerTransaction',
+  'maxValueSize',
+  'scriptExecutionPrices',
+] as const
+
+/** The parameters that the genesis of Conway has. */
+const ofConway = [
+  'stakePoolVotingThresholds',
+  'constitutionalCommitteeMinSize',
+  'constitutionalCommitteeMaxTermLength',
+  'governanceActionLifetime',
+  'governanceActionDeposit',
+  'delegateRepresentativeVotingThresholds',
+  'delegateRepresentativeDeposit',
+  'delegateRepresentativeMaxIdleTime',
+] as const
+
+/** Those that it has in Ogmios 7 as well. */
+const ofConway7 = [...ofConway, 'plutusCostModels', 'minFeeReferenceScripts'] as const
+
+/** Conway's limit of a block. */
+const maxReferenceScriptsOfBlock = { bytes: 1_048_576 }
+
+const eras = 'byron, shelley, alonzo, conway'
+
+/** The genesis of an era, with the parameters of today: the chain starts in Conway. */
+export function genesisConfiguration(chain: ChainView, { era }: JsonObject, version: OgmiosVersion): unknown {
+  const name = readText(era, 'era').toLowerCase()
+  const parameters = parametersJson(chain, version)
+  const pick = (names: readonly (keyof typeof parameters)[]) =>
+    Object.fromEntries(names.map((each) => [each, parameters[each]]))
+  const start = {
+    era: name,
+    startTime: utcTime(slotToTime(chain.slots, 0n)),
+    networkMagic: chain.networkMagic,
+    securityParameter: chain.securityParameter,
+  }
+  if (name === 'dijkstra' && version === '7') {
+    return {
+      era: name,
+      maxReferenceScriptsSizePerBlock: maxReferenceScriptsOfBlock,
+      ...pick(['maxReferenceScriptsSizePerTransaction']),
+      minFeeReferenceScripts: referenceScriptTiers,
+    }
+  }
+  switch (name) {
+    case 'byron':
+      return {
+        ...start,
+        genesisKeyHashes: [],
+        genesisDelegations: {},
+        initialFunds: {},
+        initialVouchers: {},
+        updatableParameters: parameters,
+      }
+    case 'shelley':
+      return {
+        ...start,
+        network: networkName(chain),
+        activeSlotsCoefficient: '1/1',
+        epochLength,
+        slotsPerKesPeriod: 129_600,
+        maxKesEvolutions: 62,
+        slotLength: { milliseconds: chain.slots.slotLength },
+        updateQuorum: 5,
+        maxLovelaceSupply: maxSupply,
+        initialParameters: parameters,
+        initialDelegates: [],
+        initialFunds: {},
+        initialStakePools: { stakePools: {}, delegators: {} },
+      }
+    case 'alonzo':
+      return { era: name, updatableParameters: pick(ofAlonzo) }
+    case 'conway':
+      return {
+        era: name,
+        constitution: emptyConstitution,
+        constitutionalCommittee: { members: [], quorum: '0/1' },
+        updatableParameters: pick(version === '6' ? ofConway : ofConway7),
+      }
+    default: {
+      const known = version === '6' ? eras : `${eras}, dijkstra`
+      throw new InvalidInputError(`era must be one of ${known}, not ${quoted(name)}.`)
+    }
+  }
 }

@@ -16,14 +16,14 @@ import type { RpcErrorObject } from '../rpc.js'
 import { contextReason } from './evaluation-json.js'
 import {
   assetsJson,
+  intervalJson,
   lovelaceJson,
   outputJson,
   plutusLanguages,
   purposes,
   referenceJson,
   valueJson,
-} from './output-json.js'
-import { intervalJson } from './transaction-json.js'
+} from './transaction-json.js'
 
 /** Builds the `data` of an error. */
 type Data = (rejection: FailureContext) => unknown

@@ -8,10 +8,10 @@ import {
   transactionKey,
 } from '@ratatosk/block'
 import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
-import type { AccusedBlock, EventMaps } from '@ratatosk/fraud'
 import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
+import type { AccusedBlock, EventMaps } from '@ratatosk/protocol/fraud'
 import { createMemoryStore, createTrie, type Trie, type TrieEntry, type TrieView } from '@ratatosk/trie'
-import { provableVersion } from '../../fraud/layout.js'
+import { provableVersion } from '../../layout.js'
 
 /** A map by hex key. */
 export type Entries = Map<string, Uint8Array>
@@ -287,4 +287,41 @@ export function outputRecord(created: bigint, spent: bigint, output: Uint8Array)
   bytes.set(eight(spent), 8)
   bytes.set(blake2b256(output), 16)
   return bytes
+}
+
+/** The sizes of the maps in which proofs are measured. */
+export const measuredSizes = { entries: 40_000, outputs: 1_000_000 } as const
+
+/** The first three nibbles of the path of a key. */
+function branchOf(key: Uint8Array): number {
+  const path = blake2b256(key)
+  return (path[0]! << 4) | (path[1]! >> 4)
+}
+
+/** The CBOR of references to output 0 of numbered transaction ids; the next overwrites the same bytes. */
+function* numbered(count: number, from: number): Generator<Uint8Array, void> {
+  const key = Buffer.from(hexOf({ transactionId: new Uint8Array(32), index: 0 }), 'hex')
+  for (let i = 0; i < count; i++) {
+    key.writeUInt32BE(from + i, 3)
+    yield key
+  }
+}
+
+/**
+ * Keys that make the proofs of some keys as long as in a map of so many. Of the others of that map only one
+ * is left in each branch: a proof has the hash of a branch only.
+ * @param keys in hex, whose branches are whole
+ * @param from the first number: other numbers are other keys
+ */
+export function fillers(count: number, keys: Iterable<string>, from = 0): string[] {
+  const whole = new Set(Array.from(keys, (key) => branchOf(fromHex(key))))
+  const seen = new Set<number>()
+  const kept: string[] = []
+  for (const key of numbered(count, from)) {
+    const branch = branchOf(key)
+    if (seen.has(branch) && !whole.has(branch)) continue
+    seen.add(branch)
+    kept.push(Buffer.from(key).toString('hex'))
+  }
+  return kept
 }

@@ -1,9 +1,9 @@
 import { type Header, headerHash } from '@ratatosk/block'
 import { CborWriter } from '@ratatosk/cbor'
-import { type ProvenFraud, proofParts } from '@ratatosk/fraud'
 import { scriptHash } from '@ratatosk/ledger'
-import type { PlutusScript } from '../../script/apply.js'
-
+import { type ProofPart, type ProvenFraud, proofParts } from '@ratatosk/protocol/fraud'
+import type { PlutusScript } from '../../scripts.js'
+import { engines } from '../evaluate.js'
 import type { TestTransaction } from '../transaction.js'
 import { ada, wallet } from '../world.js'
 
@@ -57,3 +57,23 @@ export const convictingBy = (
   { proof, redeemer }: Pick<ProvenFraud, 'proof' | 'redeemer'>,
 ): TestTransaction =>
   mintingOf({ script, redeemer, name: headerHash(header), tokens: tokensOf(header, proof) })
+
+export interface ProvenLie {
+  /** In Markdown. */
+  readonly what: string
+  readonly header: Header
+  readonly script: PlutusScript
+  readonly redeemer: Uint8Array
+  /** The parts whose tokens it refers to. */
+  readonly parts?: readonly ProofPart[]
+  /** The name of the token of a part of a proof, which is no verdict. */
+  readonly part?: Uint8Array
+}
+
+/** The cost of a proof besides the transaction that it is in. */
+export function measureProof({ what, header, script, redeemer, parts = [] }: ProvenLie) {
+  const tokens = parts.map(({ name }) => name)
+  const evaluated = engines.cek(mintingOf({ script, redeemer, name: headerHash(header), tokens }))
+  if (!evaluated.ok) throw new Error(`${what}: ${evaluated.message}`)
+  return { what, size: redeemer.length, ...evaluated.units[0]! }
+}

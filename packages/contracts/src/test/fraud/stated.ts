@@ -4,9 +4,9 @@ import {
   encodeTransactionFraudProof,
   encodeWitnessFraudProof,
   type LedgerFraudProof,
-} from '@ratatosk/fraud'
-import type { VerdictPolicyName } from '../../fraud/verdict-policies.js'
-import type { TestKey } from '../keys.js'
+} from '@ratatosk/protocol/fraud'
+import type { VerdictPolicyName } from '../../fraud-scripts.js'
+import type { TestKey } from '../transaction.js'
 import type { TestBlock } from './blocks.js'
 import { type Draw, some } from './draw.js'
 import { proofsOf, resolutionsIn } from './ledger/honest-blocks.js'
@@ -76,7 +76,7 @@ export const statedOf = (
 }
 
 /** The numbers of tried redeemers, stated and with changed parts, and of both by the machine. */
-export interface Tried {
+interface Tried {
   readonly proofs: number
   readonly mutations: number
   readonly byMachine: number

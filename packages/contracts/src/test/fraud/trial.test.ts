@@ -1,17 +1,20 @@
 import { headerHash } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
-import { encodeLedgerFraudProof, encodeTransactionFraudProof, encodeWitnessFraudProof } from '@ratatosk/fraud'
 import { decodePlutusData, encodePlutusData } from '@ratatosk/ledger/plutus-data'
+import {
+  encodeLedgerFraudProof,
+  encodeTransactionFraudProof,
+  encodeWitnessFraudProof,
+} from '@ratatosk/protocol/fraud'
 import { describe, expect, it } from 'vitest'
-import { ledgerFraudScript, transactionFraudScript, witnessFraudScript } from '../../fraud/scripts.js'
+import { ledgerFraudScript, transactionFraudScript, witnessFraudScript } from '../../fraud-scripts.js'
 import { encodeLedgerBreach, ledgerBreaches } from './ledger/breaches.js'
 import { ledgerLies } from './ledger/lies.js'
 import { tokensOf } from './minting.js'
-import { shortened } from './mutations.js'
 import { transactionBreaches } from './transaction/breaches.js'
 import { transactionLies } from './transaction/lies.js'
 import { rules } from './transaction/transactions.js'
-import { translatePolicy } from './trial.js'
+import { shortened, translatePolicy } from './trial.js'
 import { witnessBreaches } from './witness/breaches.js'
 import { witnessLies } from './witness/lies.js'
 

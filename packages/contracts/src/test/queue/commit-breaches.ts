@@ -2,10 +2,16 @@ import { type Header, headerHash } from '@ratatosk/block'
 import { blake2b224 } from '@ratatosk/ledger'
 import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { blockTokenName, encodeBlockDatum, encodeRootDatum } from '../../datum/state-queue.js'
-import { type Breach, breach } from '../breach.js'
-import { dataAt, withConstructor, withField } from '../data-edit.js'
+import {
+  adaBreach,
+  type Breach,
+  breach,
+  dataAt,
+  outputBreaches,
+  withConstructor,
+  withField,
+} from '../breach.js'
 import { timeOf } from '../evaluate.js'
-import { adaBreach, outputBreaches } from '../output-breaches.js'
 import { entry, registryOf, running } from '../registry/scenarios.js'
 import type { TestOutput, TestTransaction } from '../transaction.js'
 import {
@@ -22,7 +28,6 @@ import {
   type World,
   wallet,
 } from '../world.js'
-import { otherHash, rider, signedBy, withDatumHash, withRider } from './edits.js'
 import {
   blockOutput,
   blockToken,
@@ -30,11 +35,16 @@ import {
   commitSecond,
   firstHeader,
   genesis,
+  otherHash,
   registryOutput,
+  rider,
   secondHeader,
+  signedBy,
   spend,
   takeOverFirst,
   takeOverSecond,
+  withDatumHash,
+  withRider,
 } from './scenarios.js'
 
 /** A commit whose header differs in some fields. */

@@ -6,8 +6,7 @@ import {
   type RegistryDatum,
 } from '../../datum/registry.js'
 import { timeOf } from '../evaluate.js'
-import type { TestKey } from '../keys.js'
-import type { TestInput, TestOutput, TestTransaction, Token } from '../transaction.js'
+import type { TestInput, TestKey, TestOutput, TestTransaction, Token } from '../transaction.js'
 import {
   ada,
   administrator,

@@ -1,4 +1,6 @@
 import { headerHash, longestChunk } from '@ratatosk/block'
+import { blake2b256 } from '@ratatosk/ledger'
+import { constrOf, decodePlutusData, encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import {
   answerAboutNode,
   encodeAsk,
@@ -7,11 +9,9 @@ import {
   encodeNodeAnswer,
   type NodeAnswer,
   nodeKey,
-} from '@ratatosk/fraud'
-import { blake2b256 } from '@ratatosk/ledger'
-import { constrOf, decodePlutusData, encodePlutusData } from '@ratatosk/ledger/plutus-data'
+} from '@ratatosk/protocol/fraud'
 import { type MapBranch, type MapNode, nibbleAt, nodeHash } from '@ratatosk/trie'
-import { type FreeNode, freeMap, leafAt, pathFrom } from '../../../../fraud/dist/test/free-map.js'
+import { type FreeNode, freeMap, leafAt, pathFrom } from '../../../../protocol/dist/fraud/test/free-map.js'
 import { type Breach, breach } from '../breach.js'
 import { timeOf } from '../evaluate.js'
 import type { TestTransaction } from '../transaction.js'

@@ -1,10 +1,12 @@
-import { encodeChunkAnswer } from '@ratatosk/fraud'
+import { headerHash } from '@ratatosk/block'
 import { blake2b256 } from '@ratatosk/ledger'
+import { encodeChunkAnswer, encodeExpiry } from '@ratatosk/protocol/fraud'
 import { nibblesOf } from '@ratatosk/trie'
-import { freeMap, leafAt, nodeOf, pathFrom } from '../../../../fraud/dist/test/free-map.js'
+import { freeMap, leafAt, nodeOf, pathFrom } from '../../../../protocol/dist/fraud/test/free-map.js'
+import { removeByProof } from '../queue/removals.js'
+import { firstHeader } from '../queue/scenarios.js'
 import type { TestTransaction } from '../transaction.js'
-import type { World } from '../world.js'
-import { removeByExpiry } from './removal.js'
+import { ada, createWorld, type World, wallet } from '../world.js'
 import {
   type Asked,
   answerBy,
@@ -15,13 +17,52 @@ import {
   chunkKey,
   chunkQuestion,
   chunkQuestions,
+  datumOf,
   expire,
   header,
+  nameOf,
   nextAt,
+  questionOutput,
   reclaim,
   reclaimByVerdict,
+  refundOutput,
   shownChunk,
+  subtreeQuestion,
+  tokenOf,
+  verdictOf,
+  verdictOutput,
 } from './scenarios.js'
+
+/** The contracts with the summons as the only verdict policy. */
+const world = createWorld({ verdictPolicies: [createWorld().summons.policy] })
+
+/** A question about the queue's first block. */
+const asked: Asked = {
+  ...subtreeQuestion,
+  question: { ...subtreeQuestion.question, headerHash: headerHash(firstHeader) },
+}
+
+/** Ends a question, removes the block by the verdict and slashes its operator in one transaction. */
+export function removeByExpiry(): TestTransaction {
+  const redeemer = encodeExpiry(2)
+  const removal = removeByProof(world, { header: firstHeader, policy: world.summons, redeemer })
+  const [element, registry] = removal.outputs
+  const verdict = verdictOutput(world, verdictOf(world, asked))
+  const question = questionOutput(world, datumOf(asked))
+  return {
+    ...removal,
+    inputs: [...removal.inputs, { id: 4, output: question, redeemer }],
+    outputs: [
+      element!,
+      registry!,
+      refundOutput(datumOf(asked), question.lovelace),
+      verdict,
+      wallet(ada(500)),
+    ],
+    mint: [...removal.mint, tokenOf(world, nameOf(datumOf(asked)), -1n)],
+    validFrom: 80n,
+  }
+}
 
 const depth = 12
 const shared = new Array<number>(depth).fill(5)

@@ -22,10 +22,12 @@ import {
   UPLCVar,
 } from '@harmoniclabs/plu-ts'
 import { CborReader } from '@ratatosk/cbor'
-import type { PlutusScript } from '../../script/apply.js'
-import { type BuiltinName, bool, builtins } from './builtins.js'
+import type { PlutusScript } from '../../scripts.js'
 import {
+  type BuiltinName,
   BytesData,
+  bool,
+  builtins,
   Cell,
   ConstrData,
   Constructed,
@@ -38,7 +40,7 @@ import {
   ListData,
   listOf,
   unit,
-} from './values.js'
+} from './builtins.js'
 
 /** The meaning of a variable: a name in JavaScript, or a builtin function, so that its calls are direct. */
 type Bound = string | BuiltinName

@@ -1,28 +1,5 @@
-import type { PData, PList, PPair } from '@harmoniclabs/plu-ts'
+import type { PByteString, PData, PInt, PList, PPair } from '@harmoniclabs/plu-ts'
 import { BridgeDatum, Deposit, depositLimits, OutputDatum } from '../../layout.js'
-import {
-  addInteger,
-  bData,
-  blake2b256,
-  equalsByteString,
-  equalsData,
-  equalsInteger,
-  fstPair,
-  headList,
-  iData,
-  integer,
-  lengthOfByteString,
-  lessThanEqualsInteger,
-  mapOf,
-  prepend,
-  serialiseData,
-  tailList,
-  unBData,
-  unIData,
-  unitValue,
-  unListData,
-  unMapData,
-} from '../core/builtins.js'
 import {
   addressOf,
   datumOf,
@@ -44,6 +21,7 @@ import {
   at,
   both,
   constr,
+  constructorOf,
   either,
   fieldsOf,
   hasShape,
@@ -53,33 +31,21 @@ import {
   not,
 } from '../core/data.js'
 import type { RuleBook } from '../core/rules.js'
-import {
-  type Bool,
-  bind,
-  choose,
-  type Data,
-  type Entries,
-  type List,
-  recursive,
-  scope,
-  type Unit,
-} from '../core/term.js'
-import { paymentHashIn } from '../fraud/cbor/outputs.js'
+import * as p from '../core/term.js'
+import { isAddress, networkOf, paymentHashIn } from '../fraud/cbor/outputs.js'
 import { onlyBurns } from '../fraud/policy.js'
 import { hashBytes } from '../mpf/proof.js'
-import { isAddress, networkOf } from './addresses.js'
-import { assetCount, outputBytes } from './layer2-output.js'
 
 /** The parameters of the script of events, as data, in the blueprint's order. */
 export interface EventParameters {
   /** Bytes: hash of the bridge's script. */
-  readonly bridge: Data
+  readonly bridge: p.Data
   /** Integer: milliseconds from the upper validity bound of a deposit until its time. */
-  readonly eventWait: Data
+  readonly eventWait: p.Data
   /** Integer: the network of layer-2 addresses. */
-  readonly networkId: Data
+  readonly networkId: p.Data
   /** List of bytes: the policies that layer 1 backs. */
-  readonly bridged: Data
+  readonly bridged: p.Data
 }
 
 /**
@@ -87,15 +53,15 @@ export interface EventParameters {
  * bridge is a deposit. A deposit says what it becomes on layer 2: its id is that of a transaction there, of
  * which it is output 0. Tokens are burned without rules.
  */
-export const events = (book: RuleBook, parameters: EventParameters, context: Data): Unit =>
-  scope(function* () {
-    const transaction = yield* bind(transactionOf(context))
+export const events = (book: RuleBook, parameters: EventParameters, context: p.Data): p.Unit =>
+  p.scope(function* () {
+    const transaction = yield* p.bind(transactionOf(context))
     // Every other purpose than minting fails here: none has a policy as its first field.
-    const policy = yield* bind(at(fieldsOf(scriptInfoOf(context)), 0))
-    const minted = yield* bind(lookUp(mintOf(transaction), policy))
-    return choose(
-      onlyBurns(unMapData(minted)),
-      unitValue(),
+    const policy = yield* p.bind(at(fieldsOf(scriptInfoOf(context)), 0))
+    const minted = yield* p.bind(lookUp(mintOf(transaction), policy))
+    return p.choose(
+      onlyBurns(p.unMapData(minted)),
+      p.unitValue(),
       deposit(book, parameters, transaction, policy, minted),
     )
   })
@@ -104,50 +70,54 @@ export const events = (book: RuleBook, parameters: EventParameters, context: Dat
 const deposit = (
   book: RuleBook,
   { bridge, eventWait, networkId, bridged }: EventParameters,
-  transaction: List,
-  policy: Data,
-  minted: Data,
-): Unit =>
-  scope(function* () {
-    const output = yield* bind(headList(outputsOf(transaction)))
-    const datum = yield* bind(datumOf(output))
-    const fields = yield* bind(fieldsOf(datum))
-    const id = yield* bind(bData(blake2b256(serialiseData(referenceOf(headList(inputsOf(transaction)))))))
-    const token = yield* bind(mapOf(id, iData(integer(1))))
-    const held = yield* bind(unMapData(tokensOf(output)))
-    const assets = yield* bind(withoutPolicy(held, policy))
-    const address = yield* bind(unBData(at(fields, Deposit.address)))
-    const carried = yield* bind(at(fields, Deposit.datum))
+  transaction: p.List,
+  policy: p.Data,
+  minted: p.Data,
+): p.Unit =>
+  p.scope(function* () {
+    const output = yield* p.bind(p.headList(outputsOf(transaction)))
+    const datum = yield* p.bind(datumOf(output))
+    const fields = yield* p.bind(fieldsOf(datum))
+    const id = yield* p.bind(
+      p.bData(p.blake2b256(p.serialiseData(referenceOf(p.headList(inputsOf(transaction)))))),
+    )
+    const token = yield* p.bind(p.mapOf(id, p.iData(p.integer(1))))
+    const held = yield* p.bind(p.unMapData(tokensOf(output)))
+    const assets = yield* p.bind(withoutPolicy(held, policy))
+    const address = yield* p.bind(p.unBData(at(fields, Deposit.address)))
+    const carried = yield* p.bind(at(fields, Deposit.datum))
     return book.enforce({
-      'event-mints-one': equalsData(minted, token),
-      'event-holds-token': equalsData(lookUp(held, policy), token),
-      'event-at-bridge': equalsData(addressOf(output), constr(0, scriptCredential(bridge), none())),
-      'event-no-script': equalsData(scriptFieldOf(output), none()),
-      'event-has-id': equalsData(at(fields, Deposit.id), id),
-      'event-time': equalsData(
+      'event-mints-one': p.equalsData(minted, token),
+      'event-holds-token': p.equalsData(lookUp(held, policy), token),
+      'event-at-bridge': p.equalsData(addressOf(output), constr(0, scriptCredential(bridge), none())),
+      'event-no-script': p.equalsData(scriptFieldOf(output), none()),
+      'event-has-id': p.equalsData(at(fields, Deposit.id), id),
+      'event-time': p.equalsData(
         at(fields, Deposit.time),
-        iData(addInteger(validToOf(transaction), unIData(eventWait))),
+        p.iData(p.addInteger(validToOf(transaction), p.unIData(eventWait))),
       ),
       'deposit-shape': hasShape(datum, BridgeDatum.deposit, Deposit.size),
-      'deposit-bridged-only': not(any(assets, (entry) => not(includes(unListData(bridged), fstPair(entry))))),
-      'deposit-few-assets': lessThanEqualsInteger(assetCount(assets), integer(depositLimits.assets)),
-      'deposit-address': both(isAddress(address), equalsInteger(networkOf(address), unIData(networkId))),
-      'deposit-not-to-bridge': not(equalsByteString(paymentHashIn(address), unBData(bridge))),
+      'deposit-bridged-only': not(
+        any(assets, (entry) => not(includes(p.unListData(bridged), p.fstPair(entry)))),
+      ),
+      'deposit-few-assets': p.lessThanEqualsInteger(assetCount(assets), p.integer(depositLimits.assets)),
+      'deposit-address': both(isAddress(address), p.equalsInteger(networkOf(address), p.unIData(networkId))),
+      'deposit-not-to-bridge': not(p.equalsByteString(paymentHashIn(address), p.unBData(bridge))),
       'deposit-datum': isDatum(carried),
-      'deposit-output-hash': equalsData(
+      'deposit-output-hash': p.equalsData(
         at(fields, Deposit.outputHash),
-        bData(blake2b256(outputBytes(address, lovelaceOf(output), assets, carried))),
+        p.bData(p.blake2b256(outputBytes(address, lovelaceOf(output), assets, carried))),
       ),
     })
   })
 
 /** The entries of a value but those of one policy; fails if it has none. */
-const withoutPolicy = (entries: Entries, policy: Data): Entries =>
-  recursive<PList<PPair<PData, PData>>, PList<PPair<PData, PData>>>((self, rest) =>
-    choose(
-      equalsData(fstPair(headList(rest)), policy),
-      tailList(rest),
-      prepend(headList(rest), self(tailList(rest))),
+const withoutPolicy = (entries: p.Entries, policy: p.Data): p.Entries =>
+  p.recursive<PList<PPair<PData, PData>>, PList<PPair<PData, PData>>>((self, rest) =>
+    p.choose(
+      p.equalsData(p.fstPair(p.headList(rest)), policy),
+      p.tailList(rest),
+      p.prepend(p.headList(rest), self(p.tailList(rest))),
     ),
   )(entries)
 
@@ -155,18 +125,128 @@ const withoutPolicy = (entries: Entries, policy: Data): Entries =>
  * Whether data is the datum of an output. The length of an inline datum bounds its depth: decoders read 1,024
  * levels, and each takes two bytes.
  */
-const isDatum = (datum: Data): Bool =>
-  scope(function* () {
-    const fields = yield* bind(fieldsOf(datum))
+const isDatum = (datum: p.Data): p.Bool =>
+  p.scope(function* () {
+    const fields = yield* p.bind(fieldsOf(datum))
     return either(
       hasShape(datum, OutputDatum.none, 0),
       either(
-        both(hasShape(datum, OutputDatum.hash, 1), isBytesOf(headList(fields), hashBytes)),
+        both(hasShape(datum, OutputDatum.hash, 1), isBytesOf(p.headList(fields), hashBytes)),
         both(
           hasShape(datum, OutputDatum.inline, 1),
-          lessThanEqualsInteger(
-            lengthOfByteString(serialiseData(headList(fields))),
-            integer(depositLimits.datumBytes),
+          p.lessThanEqualsInteger(
+            p.lengthOfByteString(p.serialiseData(p.headList(fields))),
+            p.integer(depositLimits.datumBytes),
+          ),
+        ),
+      ),
+    )
+  })
+
+/*
+ * The CBOR of the layer-2 output that a deposit becomes: heads in their shortest form, definite lengths,
+ * fields, policies and names in ascending order. `depositOutput` writes the same bytes off chain.
+ */
+
+const Major = { number: 0, string: 2, map: 5 } as const
+
+const head = (major: number, argument: p.Int): p.Bytes => headOf(p.integer(major), argument)
+
+const headOf = p.defineOf<[PInt, PInt], PByteString>(2, (major, argument) =>
+  p.scope(function* () {
+    const base = yield* p.bind(p.multiplyInteger(major, p.integer(32)))
+    const long = (info: number, size: number): p.Bytes =>
+      p.consByteString(p.addInteger(base, p.integer(info)), p.integerToByteString(size, argument))
+    return p.choose(
+      p.lessThanInteger(argument, p.integer(24)),
+      p.integerToByteString(1, p.addInteger(base, argument)),
+      p.choose(
+        p.lessThanInteger(argument, p.integer(2 ** 8)),
+        long(24, 1),
+        p.choose(
+          p.lessThanInteger(argument, p.integer(2 ** 16)),
+          long(25, 2),
+          p.choose(p.lessThanInteger(argument, p.integer(2n ** 32n)), long(26, 4), long(27, 8)),
+        ),
+      ),
+    )
+  }),
+)
+
+const stringOf = p.define<PByteString, PByteString>((content) =>
+  p.appendByteString(head(Major.string, p.lengthOfByteString(content)), content),
+)
+
+const sumOver = (entries: p.Entries, each: (entry: p.Entry) => p.Int): p.Int =>
+  p.recursive<PList<PPair<PData, PData>>, PInt>((self, rest) =>
+    p.choose(p.nullList(rest), p.integer(0), p.addInteger(each(p.headList(rest)), self(p.tailList(rest)))),
+  )(entries)
+
+const countOf = p.define<PList<PPair<PData, PData>>, PInt>((entries) => sumOver(entries, () => p.integer(1)))
+
+/** The policies and the assets of a value without ada, counted together. */
+const assetCount = (assets: p.Entries): p.Int =>
+  sumOver(assets, (entry) => p.addInteger(p.integer(1), countOf(p.unMapData(p.sndPair(entry)))))
+
+/** A map, whose keys are byte strings. */
+const mapBytes = (entries: p.Entries, each: (value: p.Data) => p.Bytes): p.Bytes =>
+  p.scope(function* () {
+    const all = yield* p.bind(entries)
+    return p.appendByteString(
+      head(Major.map, countOf(all)),
+      p.recursive<PList<PPair<PData, PData>>, PByteString>((self, rest) =>
+        p.choose(
+          p.nullList(rest),
+          p.bytes(new Uint8Array()),
+          p.scope(function* () {
+            const entry = yield* p.bind(p.headList(rest))
+            return p.appendByteString(
+              stringOf(p.unBData(p.fstPair(entry))),
+              p.appendByteString(each(p.sndPair(entry)), self(p.tailList(rest))),
+            )
+          }),
+        ),
+      )(all),
+    )
+  })
+
+const valueBytes = (lovelace: p.Int, assets: p.Entries): p.Bytes =>
+  p.choose(
+    p.nullList(assets),
+    head(Major.number, lovelace),
+    p.consByteString(
+      p.integer(0x82),
+      p.appendByteString(
+        head(Major.number, lovelace),
+        mapBytes(assets, (names) =>
+          mapBytes(p.unMapData(names), (quantity) => head(Major.number, p.unIData(quantity))),
+        ),
+      ),
+    ),
+  )
+
+/** @param datum `OutputDatum` */
+const outputBytes = (address: p.Bytes, lovelace: p.Int, assets: p.Entries, datum: p.Data): p.Bytes =>
+  p.scope(function* () {
+    const kind = yield* p.bind(constructorOf(datum))
+    const start = yield* p.bind(
+      p.appendByteString(stringOf(address), p.consByteString(p.integer(1), valueBytes(lovelace, assets))),
+    )
+    const content = p.headList(fieldsOf(datum))
+    return p.choose(
+      p.equalsInteger(kind, p.integer(OutputDatum.none)),
+      p.appendByteString(p.bytes(Uint8Array.of(0xa2, 0)), start),
+      p.appendByteString(
+        p.bytes(Uint8Array.of(0xa3, 0)),
+        p.appendByteString(
+          start,
+          p.choose(
+            p.equalsInteger(kind, p.integer(OutputDatum.hash)),
+            p.appendByteString(p.bytes(Uint8Array.of(2, 0x82, 0)), stringOf(p.unBData(content))),
+            p.appendByteString(
+              p.bytes(Uint8Array.of(2, 0x82, 1, 0xd8, 24)),
+              stringOf(p.serialiseData(content)),
+            ),
           ),
         ),
       ),

@@ -1,50 +1,52 @@
 import type { PBool, PData, PInt, PLam, PList, PType, PUnit, Term } from '@harmoniclabs/plu-ts'
-import { BridgeDatum, Deposit, leastMerged, OutputDatum } from '../../layout.js'
-import {
-  addInteger,
-  boolean,
-  equalsData,
-  equalsInteger,
-  fstPair,
-  headList,
-  integer,
-  lessThanEqualsInteger,
-  lessThanInteger,
-  nullList,
-  subtractInteger,
-  tailList,
-  unIData,
-  unListData,
-  unMapData,
-} from '../core/builtins.js'
+import { BridgeDatum, Deposit, leastMerged, OutputDatum, Registry } from '../../layout.js'
 import {
   addressOf,
   datumFieldOf,
   datumOf,
+  inputHolding,
   inputsOf,
   lovelaceOf,
   mintOf,
   paymentCredentialOf,
+  referenceInputsOf,
+  resolvedOf,
   scriptFieldOf,
   valueFieldOf,
 } from '../core/context.js'
 import { any, at, both, constr, constructorOf, either, fieldsOf, includes, none, not } from '../core/data.js'
 import type { RuleBook } from '../core/rules.js'
-import {
-  type Bool,
-  bind,
-  call,
-  choose,
-  type Data,
-  define,
-  type Int,
-  type List,
-  lambda,
-  recursive,
-  scope,
-  type Unit,
-} from '../core/term.js'
-import type { BridgeParameters, BridgeSpending } from './context.js'
+import * as p from '../core/term.js'
+
+/** The parameters of the bridge's script, as data, in the blueprint's order. */
+export interface BridgeParameters {
+  /** Bytes: policy of the operator registry, which names the state queue. */
+  readonly registryPolicy: p.Data
+  /** Bytes: asset name of the state queue's root. */
+  readonly rootName: p.Data
+  /** List of bytes: the policies that layer 1 backs. */
+  readonly bridged: p.Data
+  /** Integer: least lovelace in a reserve. */
+  readonly reserveMin: p.Data
+  /** Integer: lovelace of a withdrawal that the payer may keep. */
+  readonly payoutFee: p.Data
+}
+
+/** A transaction that spends from the bridge. */
+export interface BridgeSpending {
+  /** The fields of `TxInfo`. */
+  readonly transaction: p.List
+  /** The reference to the output that the script is run for, and the output. */
+  readonly reference: p.Data
+  readonly own: p.Data
+}
+
+/** Bytes: the policy of the state queue, by the registry among the reference inputs. */
+export const queueOf = (transaction: p.List, { registryPolicy }: BridgeParameters): p.Data =>
+  at(
+    fieldsOf(datumOf(resolvedOf(inputHolding(referenceInputsOf(transaction), registryPolicy)))),
+    Registry.queue,
+  )
 
 /** The judgement of what a transaction takes from the treasury and gives back. */
 export interface Treasury {
@@ -57,12 +59,12 @@ export interface Treasury {
    * @param confirmed POSIX milliseconds: deposits with an earlier time are of the treasury
    * @param owed lovelace
    */
-  balances(isPayout: boolean, confirmed: Int, outputs: List, owed: Int): Unit
+  balances(isPayout: boolean, confirmed: p.Int, outputs: p.List, owed: p.Int): p.Unit
 }
 
 /** Whether an output holds only ada. */
-export const holdsOnlyAda = define<PData, PBool>((output) =>
-  nullList(tailList(unMapData(valueFieldOf(output)))),
+export const holdsOnlyAda = p.define<PData, PBool>((output) =>
+  p.nullList(p.tailList(p.unMapData(valueFieldOf(output)))),
 )
 
 /**
@@ -78,15 +80,15 @@ export function* treasuryOf(
   spending: BridgeSpending,
 ): Generator<Term<PType>, Treasury, Term<PType>> {
   const { transaction, own } = spending
-  const credential = yield* bind(paymentCredentialOf(own))
+  const credential = yield* p.bind(paymentCredentialOf(own))
 
-  const judged = yield* bind(
-    lambda<PBool, PLam<PInt, PLam<PList<PData>, PLam<PInt, PUnit>>>>((isPayout) =>
-      lambda((confirmed) =>
-        lambda((outputs) =>
-          lambda((owed) =>
-            scope(function* () {
-              const isOfReserves = yield* bind(isReserve(own))
+  const judged = yield* p.bind(
+    p.lambda<PBool, PLam<PInt, PLam<PList<PData>, PLam<PInt, PUnit>>>>((isPayout) =>
+      p.lambda((confirmed) =>
+        p.lambda((outputs) =>
+          p.lambda((owed) =>
+            p.scope(function* () {
+              const isOfReserves = yield* p.bind(isReserve(own))
               return taken(
                 book,
                 spending,
@@ -95,19 +97,21 @@ export function* treasuryOf(
                 either(isPayout, isOfReserves),
                 confirmed,
                 (spent, count) =>
-                  scope(function* () {
-                    const most = choose(isPayout, count, integer(1))
-                    const rest = yield* bind(returned(book, parameters, credential, outputs, isPayout, most))
+                  p.scope(function* () {
+                    const most = p.choose(isPayout, count, p.integer(1))
+                    const rest = yield* p.bind(
+                      returned(book, parameters, credential, outputs, isPayout, most),
+                    )
                     return book.enforce({
                       'treasury-mints-nothing': not(
                         any(mintOf(transaction), (entry) =>
-                          includes(unListData(parameters.bridged), fstPair(entry)),
+                          includes(p.unListData(parameters.bridged), p.fstPair(entry)),
                         ),
                       ),
-                      'treasury-balances': lessThanEqualsInteger(spent, addInteger(owed, rest)),
+                      'treasury-balances': p.lessThanEqualsInteger(spent, p.addInteger(owed, rest)),
                       'tidy-many': either(
                         not(isOfReserves),
-                        lessThanEqualsInteger(integer(leastMerged), count),
+                        p.lessThanEqualsInteger(p.integer(leastMerged), count),
                       ),
                     })
                   }),
@@ -120,7 +124,7 @@ export function* treasuryOf(
   )
   return {
     balances: (isPayout, confirmed, outputs, owed) =>
-      call(judged, boolean(isPayout), confirmed, outputs, owed),
+      p.call(judged, p.boolean(isPayout), confirmed, outputs, owed),
   }
 }
 
@@ -128,83 +132,87 @@ export function* treasuryOf(
 const taken = (
   book: RuleBook,
   { transaction, reference }: BridgeSpending,
-  credential: Data,
-  isPayout: Bool,
-  mayTakeReserves: Bool,
-  confirmed: Int,
-  end: (spent: Int, count: Int) => Unit,
-): Unit =>
-  call<PUnit>(
-    recursive<PList<PData>, PLam<PInt, PLam<PInt, PUnit>>>((self, rest) =>
-      lambda((spent) =>
-        lambda((count) =>
-          choose(
-            nullList(rest),
+  credential: p.Data,
+  isPayout: p.Bool,
+  mayTakeReserves: p.Bool,
+  confirmed: p.Int,
+  end: (spent: p.Int, count: p.Int) => p.Unit,
+): p.Unit =>
+  p.call<PUnit>(
+    p.recursive<PList<PData>, PLam<PInt, PLam<PInt, PUnit>>>((self, rest) =>
+      p.lambda((spent) =>
+        p.lambda((count) =>
+          p.choose(
+            p.nullList(rest),
             end(spent, count),
-            scope(function* () {
-              const input = yield* bind(fieldsOf(headList(rest)))
-              const output = yield* bind(at(input, 1))
-              const next = yield* bind(self(tailList(rest)))
-              return choose(
+            p.scope(function* () {
+              const input = yield* p.bind(fieldsOf(p.headList(rest)))
+              const output = yield* p.bind(at(input, 1))
+              const next = yield* p.bind(self(p.tailList(rest)))
+              return p.choose(
                 both(
-                  equalsData(paymentCredentialOf(output), credential),
-                  not(both(isPayout, equalsData(headList(input), reference))),
+                  p.equalsData(paymentCredentialOf(output), credential),
+                  not(both(isPayout, p.equalsData(p.headList(input), reference))),
                 ),
                 book.guard(
                   { 'treasury-is-confirmed': isConfirmed(output, mayTakeReserves, confirmed) },
-                  call<PUnit>(next, addInteger(lovelaceOf(output), spent), addInteger(integer(1), count)),
+                  p.call<PUnit>(
+                    next,
+                    p.addInteger(lovelaceOf(output), spent),
+                    p.addInteger(p.integer(1), count),
+                  ),
                 ),
-                call<PUnit>(next, spent, count),
+                p.call<PUnit>(next, spent, count),
               )
             }),
           ),
         ),
       ),
     )(inputsOf(transaction)),
-    integer(0),
-    integer(0),
+    p.integer(0),
+    p.integer(0),
   )
 
 /** The lovelace of the reserves that the transaction makes. @param most how many there may be */
 const returned = (
   book: RuleBook,
   { reserveMin }: BridgeParameters,
-  credential: Data,
-  outputs: List,
-  mayBeSmall: Bool,
-  most: Int,
-): Int =>
-  call<PInt>(
-    recursive<PList<PData>, PLam<PBool, PLam<PInt, PInt>>>((self, rest) =>
-      lambda((isFirst) =>
-        lambda((left) =>
-          choose(
-            nullList(rest),
-            integer(0),
-            scope(function* () {
-              const output = yield* bind(headList(rest))
-              const next = yield* bind(self(tailList(rest)))
-              return choose(
-                equalsData(paymentCredentialOf(output), credential),
+  credential: p.Data,
+  outputs: p.List,
+  mayBeSmall: p.Bool,
+  most: p.Int,
+): p.Int =>
+  p.call<PInt>(
+    p.recursive<PList<PData>, PLam<PBool, PLam<PInt, PInt>>>((self, rest) =>
+      p.lambda((isFirst) =>
+        p.lambda((left) =>
+          p.choose(
+            p.nullList(rest),
+            p.integer(0),
+            p.scope(function* () {
+              const output = yield* p.bind(p.headList(rest))
+              const next = yield* p.bind(self(p.tailList(rest)))
+              return p.choose(
+                p.equalsData(paymentCredentialOf(output), credential),
                 book.guard(
                   {
-                    'reserve-count': lessThanInteger(integer(0), left),
-                    'reserve-address': equalsData(addressOf(output), constr(0, credential, none())),
-                    'reserve-no-datum': equalsData(datumFieldOf(output), constr(OutputDatum.none)),
-                    'reserve-no-script': equalsData(scriptFieldOf(output), none()),
+                    'reserve-count': p.lessThanInteger(p.integer(0), left),
+                    'reserve-address': p.equalsData(addressOf(output), constr(0, credential, none())),
+                    'reserve-no-datum': p.equalsData(datumFieldOf(output), constr(OutputDatum.none)),
+                    'reserve-no-script': p.equalsData(scriptFieldOf(output), none()),
                     'reserve-ada': either(
                       isFirst,
-                      lessThanEqualsInteger(unIData(reserveMin), lovelaceOf(output)),
+                      p.lessThanEqualsInteger(p.unIData(reserveMin), lovelaceOf(output)),
                     ),
                   },
-                  addInteger(
+                  p.addInteger(
                     lovelaceOf(output),
-                    call<PInt>(next, boolean(false), subtractInteger(left, integer(1))),
+                    p.call<PInt>(next, p.boolean(false), p.subtractInteger(left, p.integer(1))),
                   ),
                 ),
                 book.guard(
                   { 'treasury-keeps-assets': holdsOnlyAda(output) },
-                  call<PInt>(next, isFirst, left),
+                  p.call<PInt>(next, isFirst, left),
                 ),
               )
             }),
@@ -217,19 +225,19 @@ const returned = (
   )
 
 /** Whether an output of the treasury is a reserve. */
-const isReserve = (output: Data): Bool =>
-  equalsInteger(constructorOf(datumFieldOf(output)), integer(OutputDatum.none))
+const isReserve = (output: p.Data): p.Bool =>
+  p.equalsInteger(constructorOf(datumFieldOf(output)), p.integer(OutputDatum.none))
 
 /** Whether an output is a reserve that may be taken, or a deposit with an earlier time. */
-const isConfirmed = (output: Data, mayTakeReserves: Bool, confirmed: Int): Bool =>
-  choose(
+const isConfirmed = (output: p.Data, mayTakeReserves: p.Bool, confirmed: p.Int): p.Bool =>
+  p.choose(
     isReserve(output),
     mayTakeReserves,
-    scope(function* () {
-      const datum = yield* bind(datumOf(output))
+    p.scope(function* () {
+      const datum = yield* p.bind(datumOf(output))
       return both(
-        equalsInteger(constructorOf(datum), integer(BridgeDatum.deposit)),
-        lessThanInteger(unIData(at(fieldsOf(datum), Deposit.time)), confirmed),
+        p.equalsInteger(constructorOf(datum), p.integer(BridgeDatum.deposit)),
+        p.lessThanInteger(p.unIData(at(fieldsOf(datum), Deposit.time)), confirmed),
       )
     }),
   )

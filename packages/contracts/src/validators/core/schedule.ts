@@ -1,25 +1,8 @@
 import type { PData, PList } from '@harmoniclabs/plu-ts'
 import { Operator } from '../../layout.js'
-import {
-  addInteger,
-  divideInteger,
-  equalsData,
-  headList,
-  integer,
-  lessThanEqualsInteger,
-  lessThanInteger,
-  listOf,
-  modInteger,
-  multiplyInteger,
-  nullList,
-  prepend,
-  subtractInteger,
-  tailList,
-  unIData,
-} from './builtins.js'
 import { validFromOf, validToOf } from './context.js'
 import { at, both, either, fieldsOf, isNone, isTrue, itemAt, lengthOf, valueIn } from './data.js'
-import { type Bool, bind, choose, type Data, type Int, type List, recursive, scope } from './term.js'
+import * as p from './term.js'
 
 /*
  * Operators take turns of equal length, counted from POSIX time zero, in the order of the registry. In a turn
@@ -28,35 +11,35 @@ import { type Bool, bind, choose, type Data, type Int, type List, recursive, sco
 
 /** Whether an entry of the registry is the operator's. */
 export const isOf =
-  (operator: Data) =>
-  (entry: Data): Bool =>
-    equalsData(at(fieldsOf(entry), Operator.vkey), operator)
+  (operator: p.Data) =>
+  (entry: p.Data): p.Bool =>
+    p.equalsData(at(fieldsOf(entry), Operator.vkey), operator)
 
-export const turnOf = (time: Int, turnLength: Int): Int => divideInteger(time, turnLength)
+export const turnOf = (time: p.Int, turnLength: p.Int): p.Int => p.divideInteger(time, turnLength)
 
-export const lastTurnOf = (transaction: List, turnLength: Int): Int =>
-  turnOf(subtractInteger(validToOf(transaction), integer(1)), turnLength)
+export const lastTurnOf = (transaction: p.List, turnLength: p.Int): p.Int =>
+  turnOf(p.subtractInteger(validToOf(transaction), p.integer(1)), turnLength)
 
 /** Bytes: the key hash of the operator in turn; fails if no operator counts. @param counting in this turn */
-export const operatorInTurn = (turn: Int, counting: List): Data =>
-  itemAt(counting, modInteger(turn, lengthOf(counting)))
+export const operatorInTurn = (turn: p.Int, counting: p.List): p.Data =>
+  itemAt(counting, p.modInteger(turn, lengthOf(counting)))
 
 /** The key hashes of the operators who count in the turn that starts at a time, in their order. */
-export const countingAt = (start: Int, operators: List): List =>
-  recursive<PList<PData>, PList<PData>>((self, rest) =>
-    choose(
-      nullList(rest),
-      listOf(),
-      scope(function* () {
-        const entry = yield* bind(fieldsOf(headList(rest)))
-        const others = yield* bind(self(tailList(rest)))
-        const until = yield* bind(at(entry, Operator.activeUntil))
-        return choose(
+export const countingAt = (start: p.Int, operators: p.List): p.List =>
+  p.recursive<PList<PData>, PList<PData>>((self, rest) =>
+    p.choose(
+      p.nullList(rest),
+      p.listOf(),
+      p.scope(function* () {
+        const entry = yield* p.bind(fieldsOf(p.headList(rest)))
+        const others = yield* p.bind(self(p.tailList(rest)))
+        const until = yield* p.bind(at(entry, Operator.activeUntil))
+        return p.choose(
           both(
-            lessThanEqualsInteger(unIData(at(entry, Operator.activeFrom)), start),
-            either(isNone(until), lessThanInteger(start, unIData(valueIn(until)))),
+            p.lessThanEqualsInteger(p.unIData(at(entry, Operator.activeFrom)), start),
+            either(isNone(until), p.lessThanInteger(start, p.unIData(valueIn(until)))),
           ),
-          prepend(at(entry, Operator.vkey), others),
+          p.prepend(at(entry, Operator.vkey), others),
           others,
         )
       }),
@@ -69,12 +52,12 @@ export const countingAt = (start: Int, operators: List): List =>
  * next keep their operators. While it does not, there is no turn to lose: at the start of the turn of the
  * lower validity bound.
  */
-export const effectiveTime = (running: Data, transaction: List, turnLength: Int): Int =>
-  multiplyInteger(
+export const effectiveTime = (running: p.Data, transaction: p.List, turnLength: p.Int): p.Int =>
+  p.multiplyInteger(
     turnLength,
-    choose(
+    p.choose(
       isTrue(running),
-      addInteger(lastTurnOf(transaction, turnLength), integer(2)),
+      p.addInteger(lastTurnOf(transaction, turnLength), p.integer(2)),
       turnOf(validFromOf(transaction), turnLength),
     ),
   )

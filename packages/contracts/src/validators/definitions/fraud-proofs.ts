@@ -1,4 +1,4 @@
-import { reference, variant } from './reference.js'
+import { reference, variant } from './contracts.js'
 
 const witnessProofDefinitions = {
   WitnessNeed: {

@@ -1,27 +1,29 @@
 import { fromHex } from '@ratatosk/cbor'
+import { createEvaluator } from '@ratatosk/ledger/plutus'
+import { decodePlutusData } from '@ratatosk/ledger/plutus-data'
 import {
   encodeResolution,
   encodeTransactionFraudProof,
   findFraud,
   findTransactionFraud,
   resolutionName,
-} from '@ratatosk/fraud'
-import { createEvaluator } from '@ratatosk/ledger/plutus'
-import { decodePlutusData } from '@ratatosk/ledger/plutus-data'
+} from '@ratatosk/protocol/fraud'
 import { afterAll, describe, expect, it } from 'vitest'
-import { ledgerFraudScript, transactionFraudScript, witnessFraudScript } from '../../fraud/scripts.js'
-import type { VerdictPolicyName } from '../../fraud/verdict-policies.js'
-import type { PlutusScript } from '../../script/apply.js'
+import {
+  ledgerFraudScript,
+  transactionFraudScript,
+  type VerdictPolicyName,
+  witnessFraudScript,
+} from '../../fraud-scripts.js'
+import type { PlutusScript } from '../../scripts.js'
 import { engines } from '../../test/evaluate.js'
 import { drawing, some } from '../../test/fraud/draw.js'
 
 import { honestBlockOf, resolutionsIn } from '../../test/fraud/ledger/honest-blocks.js'
-import { richBlockOf } from '../../test/fraud/rich/blocks.js'
-import { signers } from '../../test/fraud/rich/scripts.js'
+import { richBlockOf, signers } from '../../test/fraud/rich-blocks.js'
 import { ledgerStatedOf, proofsOfFraud, statedBy, statedOf, triedBy } from '../../test/fraud/stated.js'
 import { honestTransactionsOf, transactionProofsOf } from '../../test/fraud/transaction/honest-proofs.js'
-import { transactionRulesBrokenBy } from '../../test/fraud/transaction/rules.js'
-import { rules } from '../../test/fraud/transaction/transactions.js'
+import { rules, transactionRulesBrokenBy } from '../../test/fraud/transaction/transactions.js'
 import { openTrial, type Trial, translatePolicy } from '../../test/fraud/trial.js'
 
 /**

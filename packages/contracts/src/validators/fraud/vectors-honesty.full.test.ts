@@ -1,13 +1,16 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
-import { fraudSearches } from '@ratatosk/fraud'
+import { fraudSearches } from '@ratatosk/protocol/fraud'
 import { describe, expect, it } from 'vitest'
-import type { ProvableRules } from '../../fraud/rules.js'
-import { hasTransactionPolicy } from '../../fraud/scripts.js'
-import { type VerdictPolicyName, verdictPolicies } from '../../fraud/verdict-policies.js'
+import {
+  hasTransactionPolicy,
+  type ProvableRules,
+  type VerdictPolicyName,
+  verdictPolicies,
+} from '../../fraud-scripts.js'
 import { cekWithin } from '../../test/evaluate.js'
 import { drawing } from '../../test/fraud/draw.js'
 import { convictingBy } from '../../test/fraud/minting.js'
-import { signers } from '../../test/fraud/rich/scripts.js'
+import { signers } from '../../test/fraud/rich-blocks.js'
 import { proofsOfFraud, statedOf, triedBy } from '../../test/fraud/stated.js'
 import { openTrial, type Trial } from '../../test/fraud/trial.js'
 import {

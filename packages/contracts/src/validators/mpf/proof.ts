@@ -1,43 +1,19 @@
 import type { PBool, PByteString, PData, PInt, PLam, PList } from '@harmoniclabs/plu-ts'
+import { redeemerOf } from '../core/context.js'
+import { at, both, constructorOf, either, every, fieldsOf, not } from '../core/data.js'
+import type { RuleBook } from '../core/rules.js'
+import * as p from '../core/term.js'
 import {
-  addInteger,
-  appendByteString,
-  blake2b256,
-  boolean,
-  bytes,
-  consByteString,
-  equalsByteString,
-  equalsInteger,
-  fail,
-  headList,
-  indexByteString,
-  integer,
-  lengthOfByteString,
-  lessThanEqualsInteger,
-  lessThanInteger,
-  nullList,
-  sliceByteString,
-  tailList,
-  unBData,
-  unIData,
-} from '../core/builtins.js'
-import { at, both, constructorOf, every, fieldsOf, not } from '../core/data.js'
-import {
-  type Bool,
-  type Bytes,
-  bind,
-  call,
-  choose,
-  define,
-  defineOf,
-  type Int,
-  type List,
-  lambda,
-  recursive,
-  scope,
-} from '../core/term.js'
-import { emptyHash, rootAbove, rootOfTwo } from './merkle.js'
-import { combine, nibble, nibbles, suffix } from './nibbles.js'
+  combine,
+  emptyHash,
+  hasTwo,
+  nibble,
+  nibbles,
+  rootAbove,
+  rootOfTwo,
+  rootsAbove,
+  suffix,
+} from './merkle.js'
 
 /*
  * On-chain verification of Merkle Patricia Forestry proofs, in the encoding of Aiken's library and
@@ -50,17 +26,18 @@ import { combine, nibble, nibbles, suffix } from './nibbles.js'
 export const pathLength = 64
 export const hashBytes = 32
 /** Constructors of a step: any other is a leaf. */
-export const Step = { branch: 0, fork: 1 } as const
+const Step = { branch: 0, fork: 1 } as const
 
 /** The root of the map in which `key` has `value`; with the proof of an absent key, after its insertion. */
-export const rootIncluding = (key: Bytes, value: Bytes, proof: List): Bytes =>
-  rootAt(blake2b256(key), blake2b256(value), proof)
+export const rootIncluding = (key: p.Bytes, value: p.Bytes, proof: p.List): p.Bytes =>
+  rootAt(p.blake2b256(key), p.blake2b256(value), proof)
 
 /** The root of the map without `key`. With the proof of a present key: the root after its deletion. */
-export const rootExcluding = (key: Bytes, proof: List): Bytes => rootAt(blake2b256(key), noValue(), proof)
+export const rootExcluding = (key: p.Bytes, proof: p.List): p.Bytes =>
+  rootAt(p.blake2b256(key), noValue(), proof)
 
 /** Takes the place of a value's hash where the map lacks the key. */
-export const noValue = (): Bytes => bytes(new Uint8Array())
+export const noValue = (): p.Bytes => p.bytes(new Uint8Array())
 
 /**
  * The root of a map, from one path. Fails for the hash of a value that has any length but 32 and 0: a leaf
@@ -69,16 +46,16 @@ export const noValue = (): Bytes => bytes(new Uint8Array())
  * @param path the hash of a key; {@link isPath} if the prover may choose it
  * @param valueHash the hash of its value, 32 bytes; {@link noValue} for the map without the key
  */
-export const rootAt = defineOf<[PByteString, PByteString, PList<PData>], PByteString>(
+export const rootAt = p.defineOf<[PByteString, PByteString, PList<PData>], PByteString>(
   3,
   (path, valueHash, proof) =>
-    scope(function* () {
-      const excluding = yield* bind(equalsInteger(lengthOfByteString(valueHash), integer(0)))
+    p.scope(function* () {
+      const excluding = yield* p.bind(p.equalsInteger(p.lengthOfByteString(valueHash), p.integer(0)))
       return fold(
         path,
         proof,
         (cursor) =>
-          choose(excluding, emptyHash(), combine(suffix(path, cursor), ofLength(valueHash, hashBytes))),
+          p.choose(excluding, emptyHash(), combine(suffix(path, cursor), ofLength(valueHash, hashBytes))),
         excluding,
       )
     }),
@@ -91,31 +68,31 @@ export const rootAt = defineOf<[PByteString, PByteString, PList<PData>], PByteSt
  * @param depth the number of nibbles above the node
  */
 export function fold(
-  path: Bytes,
-  proof: List,
-  end: (cursor: Int) => Bytes,
-  collapses: Bool,
-  depth: Int = integer(0),
-): Bytes {
-  const below = recursive<PList<PData>, PLam<PInt, PByteString>>((self, steps) =>
-    lambda((cursor) =>
-      choose(
-        nullList(steps),
+  path: p.Bytes,
+  proof: p.List,
+  end: (cursor: p.Int) => p.Bytes,
+  collapses: p.Bool,
+  depth: p.Int = p.integer(0),
+): p.Bytes {
+  const below = p.recursive<PList<PData>, PLam<PInt, PByteString>>((self, steps) =>
+    p.lambda((cursor) =>
+      p.choose(
+        p.nullList(steps),
         end(cursor),
-        scope(function* () {
-          const step = yield* bind(headList(steps))
-          const fields = yield* bind(fieldsOf(step))
-          const kind = yield* bind(constructorOf(step))
-          const fork = yield* bind(addInteger(cursor, natural(unIData(headList(fields)))))
-          const next = yield* bind(addInteger(fork, integer(1)))
-          const child = call<PByteString>(self(tailList(steps)), next)
+        p.scope(function* () {
+          const step = yield* p.bind(p.headList(steps))
+          const fields = yield* p.bind(fieldsOf(step))
+          const kind = yield* p.bind(constructorOf(step))
+          const fork = yield* p.bind(p.addInteger(cursor, natural(p.unIData(p.headList(fields)))))
+          const next = yield* p.bind(p.addInteger(fork, p.integer(1)))
+          const child = p.call<PByteString>(self(p.tailList(steps)), next)
           const around: Branching = { path, cursor, fork }
-          const alone = both(collapses, nullList(tailList(steps)))
-          return choose(
-            equalsInteger(kind, integer(Step.branch)),
-            branch(around, child, ofLength(unBData(at(fields, 1)), 4 * hashBytes)),
-            choose(
-              equalsInteger(kind, integer(Step.fork)),
+          const alone = both(collapses, p.nullList(p.tailList(steps)))
+          return p.choose(
+            p.equalsInteger(kind, p.integer(Step.branch)),
+            branch(around, child, ofLength(p.unBData(at(fields, 1)), 4 * hashBytes)),
+            p.choose(
+              p.equalsInteger(kind, p.integer(Step.fork)),
               forked(around, child, fieldsOf(at(fields, 1)), alone),
               leaf(around, child, fields, alone),
             ),
@@ -124,74 +101,78 @@ export function fold(
       ),
     ),
   )
-  return call(below(proof), depth)
+  return p.call(below(proof), depth)
 }
 
 /** The place of a step: its prefix begins at nibble `cursor`, its children differ in nibble `fork`. */
-export interface Branching {
-  readonly path: Bytes
-  readonly cursor: Int
-  readonly fork: Int
+interface Branching {
+  readonly path: p.Bytes
+  readonly cursor: p.Int
+  readonly fork: p.Int
 }
 
-const branch = ({ path, cursor, fork }: Branching, child: Bytes, siblings: Bytes): Bytes =>
+const branch = ({ path, cursor, fork }: Branching, child: p.Bytes, siblings: p.Bytes): p.Bytes =>
   combine(nibbles(path, cursor, fork), rootAbove(nibble(path, fork), child, siblings))
 
-const pairOf = ({ path, cursor, fork }: Branching, child: Bytes, place: Int, neighbor: Bytes): Bytes =>
-  combine(nibbles(path, cursor, fork), rootOfTwo(nibble(path, fork), child, place, neighbor))
+const pairOf = (
+  { path, cursor, fork }: Branching,
+  child: p.Bytes,
+  place: p.Int,
+  neighbor: p.Bytes,
+): p.Bytes => combine(nibbles(path, cursor, fork), rootOfTwo(nibble(path, fork), child, place, neighbor))
 
 /** The only neighbour is a branch. @param alone whether it takes the place of the branch above it */
-export const forked = (around: Branching, child: Bytes, neighbor: List, alone: Bool): Bytes =>
-  scope(function* () {
+const forked = (around: Branching, child: p.Bytes, neighbor: p.List, alone: p.Bool): p.Bytes =>
+  p.scope(function* () {
     const { path, cursor, fork } = around
-    const place = yield* bind(unIData(at(neighbor, 0)))
-    const prefix = yield* bind(unBData(at(neighbor, 1)))
-    const root = yield* bind(ofLength(unBData(at(neighbor, 2)), hashBytes))
+    const place = yield* p.bind(p.unIData(at(neighbor, 0)))
+    const prefix = yield* p.bind(p.unBData(at(neighbor, 1)))
+    const root = yield* p.bind(ofLength(p.unBData(at(neighbor, 2)), hashBytes))
     const stands = every(
-      areNibbles(consByteString(place, prefix)),
-      not(equalsInteger(place, nibble(path, fork))),
-      lessThanInteger(addInteger(fork, lengthOfByteString(prefix)), integer(pathLength - 1)),
+      areNibbles(p.consByteString(place, prefix)),
+      not(p.equalsInteger(place, nibble(path, fork))),
+      p.lessThanInteger(p.addInteger(fork, p.lengthOfByteString(prefix)), p.integer(pathLength - 1)),
     )
-    const collapsed = appendByteString(nibbles(path, cursor, fork), consByteString(place, prefix))
-    return choose(
+    const collapsed = p.appendByteString(nibbles(path, cursor, fork), p.consByteString(place, prefix))
+    return p.choose(
       stands,
-      choose(alone, combine(collapsed, root), pairOf(around, child, place, combine(prefix, root))),
-      fail(),
+      p.choose(alone, combine(collapsed, root), pairOf(around, child, place, combine(prefix, root))),
+      p.fail(),
     )
   })
 
 /** The only neighbour is a leaf, given by its full path. @param alone as above */
-export const leaf = (around: Branching, child: Bytes, fields: List, alone: Bool): Bytes =>
-  scope(function* () {
+const leaf = (around: Branching, child: p.Bytes, fields: p.List, alone: p.Bool): p.Bytes =>
+  p.scope(function* () {
     const { path, cursor, fork } = around
-    const key = yield* bind(ofLength(unBData(at(fields, 1)), hashBytes))
-    const value = yield* bind(ofLength(unBData(at(fields, 2)), hashBytes))
-    const place = yield* bind(nibble(key, fork))
+    const key = yield* p.bind(ofLength(p.unBData(at(fields, 1)), hashBytes))
+    const value = yield* p.bind(ofLength(p.unBData(at(fields, 2)), hashBytes))
+    const place = yield* p.bind(nibble(key, fork))
     const stands = both(
-      equalsByteString(nibbles(key, integer(0), fork), nibbles(path, integer(0), fork)),
-      not(equalsInteger(place, nibble(path, fork))),
+      p.equalsByteString(nibbles(key, p.integer(0), fork), nibbles(path, p.integer(0), fork)),
+      not(p.equalsInteger(place, nibble(path, fork))),
     )
-    return choose(
+    return p.choose(
       stands,
-      choose(
+      p.choose(
         alone,
         combine(suffix(key, cursor), value),
-        pairOf(around, child, place, combine(suffix(key, addInteger(fork, integer(1))), value)),
+        pairOf(around, child, place, combine(suffix(key, p.addInteger(fork, p.integer(1))), value)),
       ),
-      fail(),
+      p.fail(),
     )
   })
 
-export const natural = (value: Int): Int =>
-  scope(function* () {
-    const number = yield* bind(value)
-    return choose(lessThanEqualsInteger(integer(0), number), number, fail())
+const natural = (value: p.Int): p.Int =>
+  p.scope(function* () {
+    const number = yield* p.bind(value)
+    return p.choose(p.lessThanEqualsInteger(p.integer(0), number), number, p.fail())
   })
 
-export const ofLength = (value: Bytes, length: number): Bytes =>
-  scope(function* () {
-    const held = yield* bind(value)
-    return choose(equalsInteger(lengthOfByteString(held), integer(length)), held, fail())
+export const ofLength = (value: p.Bytes, length: number): p.Bytes =>
+  p.scope(function* () {
+    const held = yield* p.bind(value)
+    return p.choose(p.equalsInteger(p.lengthOfByteString(held), p.integer(length)), held, p.fail())
   })
 
 /**
@@ -199,25 +180,169 @@ export const ofLength = (value: Bytes, length: number): Bytes =>
  * path could have the hash of a branch, whose prefix has a nibble in each byte. To find a key with such a
  * path takes 2^96 tries. This holds for the hashes of values that {@link rootAt} takes, of 32 bytes.
  */
-export const isPath = define<PByteString, PBool>((path) =>
+export const isPath = p.define<PByteString, PBool>((path) =>
   both(
-    equalsInteger(lengthOfByteString(path), integer(hashBytes)),
-    not(areNibbles(sliceByteString(integer(8), integer(24), path))),
+    p.equalsInteger(p.lengthOfByteString(path), p.integer(hashBytes)),
+    not(areNibbles(p.sliceByteString(p.integer(8), p.integer(24), path))),
   ),
 )
 
-export const areNibbles = (held: Bytes): Bool =>
-  scope(function* () {
-    const whole = yield* bind(held)
-    const from = recursive<PInt, PBool>((self, index) =>
-      choose(
-        equalsInteger(index, lengthOfByteString(whole)),
-        boolean(true),
+export const areNibbles = (held: p.Bytes): p.Bool =>
+  p.scope(function* () {
+    const whole = yield* p.bind(held)
+    const from = p.recursive<PInt, PBool>((self, index) =>
+      p.choose(
+        p.equalsInteger(index, p.lengthOfByteString(whole)),
+        p.boolean(true),
         both(
-          lessThanInteger(indexByteString(whole, index), integer(16)),
-          self(addInteger(index, integer(1))),
+          p.lessThanInteger(p.indexByteString(whole, index), p.integer(16)),
+          self(p.addInteger(index, p.integer(1))),
         ),
       ),
     )
-    return from(integer(0))
+    return from(p.integer(0))
+  })
+
+/*
+ * Deletion of a key by the proof that it is there.
+ *
+ * A branch with one child is in no map: without the key, the only other child takes the branch's place. The
+ * last step of a proof shows this child unless it claims that there are two, which its siblings do not
+ * always show. Then the step has a third field: `[nibble, hash, siblings]` of another child, whose siblings
+ * show two.
+ */
+
+const pair = (first: p.Bytes, second: p.Bytes): p.Bytes => p.appendByteString(first, second)
+export const firstRoot = (roots: p.Bytes): p.Bytes =>
+  p.sliceByteString(p.integer(0), p.integer(hashBytes), roots)
+export const secondRoot = (roots: p.Bytes): p.Bytes =>
+  p.sliceByteString(p.integer(hashBytes), p.integer(hashBytes), roots)
+
+/**
+ * The root of the map in which a key has a value, and that of the map without the key, one behind the other.
+ *
+ * @param path the hash of the key
+ * @param valueHash the hash of its value, 32 bytes
+ * @param judged the roots, with whether the second is that of a map
+ */
+export function rootsAround(
+  path: p.Bytes,
+  valueHash: p.Bytes,
+  proof: p.List,
+  judged: (isMap: p.Bool, roots: p.Bytes) => p.Bytes,
+): p.Bytes {
+  const below = p.recursive<PList<PData>, PLam<PInt, PByteString>>((self, steps) =>
+    p.lambda((cursor) =>
+      p.choose(
+        p.nullList(steps),
+        pair(combine(suffix(path, cursor), valueHash), emptyHash()),
+        p.scope(function* () {
+          const step = yield* p.bind(p.headList(steps))
+          const fields = yield* p.bind(fieldsOf(step))
+          const fork = yield* p.bind(p.addInteger(cursor, natural(p.unIData(p.headList(fields)))))
+          const rest = yield* p.bind(p.tailList(steps))
+          const children = yield* p.bind(p.call<PByteString>(self(rest), p.addInteger(fork, p.integer(1))))
+          const around: Branching = { path, cursor, fork }
+          return p.choose(
+            p.equalsInteger(constructorOf(step), p.integer(Step.branch)),
+            besideMany(around, children, fields, p.nullList(rest), judged),
+            besideOne(around, children, step, p.nullList(rest)),
+          )
+        }),
+      ),
+    ),
+  )
+  return p.call(below(proof), p.integer(0))
+}
+
+/** The nodes of a branch whose step claims two other children. @param last whether it is the last step */
+const besideMany = (
+  { path, cursor, fork }: Branching,
+  children: p.Bytes,
+  fields: p.List,
+  last: p.Bool,
+  judged: (isMap: p.Bool, roots: p.Bytes) => p.Bytes,
+): p.Bytes =>
+  p.scope(function* () {
+    const siblings = yield* p.bind(ofLength(p.unBData(at(fields, 1)), 4 * hashBytes))
+    const roots = yield* p.bind(
+      rootsAbove(nibble(path, fork), firstRoot(children), secondRoot(children), siblings),
+    )
+    const prefix = yield* p.bind(nibbles(path, cursor, fork))
+    const nodes = yield* p.bind(pair(combine(prefix, firstRoot(roots)), combine(prefix, secondRoot(roots))))
+    return p.choose(last, judged(keepsTwo(fields, siblings, firstRoot(roots)), nodes), nodes)
+  })
+
+/** Whether a branch has two children besides the one that a step is beside. @param root over all children */
+const keepsTwo = (fields: p.List, siblings: p.Bytes, root: p.Bytes): p.Bool =>
+  either(
+    hasTwo(siblings),
+    p.scope(function* () {
+      const other = yield* p.bind(p.unListData(at(fields, 2)))
+      const hash = yield* p.bind(ofLength(p.unBData(at(other, 1)), hashBytes))
+      const beside = yield* p.bind(ofLength(p.unBData(at(other, 2)), 4 * hashBytes))
+      return every(
+        hasTwo(beside),
+        not(p.equalsByteString(hash, emptyHash())),
+        p.equalsByteString(rootAbove(p.unIData(p.headList(other)), hash, beside), root),
+      )
+    }),
+  )
+
+/** The nodes of a branch with one other child; without the key, at the last step, this child's. */
+const besideOne = (around: Branching, children: p.Bytes, step: p.Data, last: p.Bool): p.Bytes =>
+  p.scope(function* () {
+    const fields = yield* p.bind(fieldsOf(step))
+    const node = yield* p.bind(
+      p.lambda<PByteString, PLam<PBool, PByteString>>((child) =>
+        p.lambda((alone) =>
+          p.choose(
+            p.equalsInteger(constructorOf(step), p.integer(Step.fork)),
+            forked(around, child, fieldsOf(at(fields, 1)), alone),
+            leaf(around, child, fields, alone),
+          ),
+        ),
+      ),
+    )
+    const over = (child: p.Bytes, alone: p.Bool) => p.call<PByteString>(node, child, alone)
+    return pair(over(firstRoot(children), p.boolean(false)), over(secondRoot(children), last))
+  })
+
+/** The claims `[root, key, value, proof, next root]`; `leads`: path `key` leads to a leaf of hash `value`. */
+export const Claim = { has: 0, misses: 1, inserts: 2, deletes: 3, leads: 4 } as const
+
+/** A validator that succeeds if the redeemer's proof proves its claim; for tests and measurements. */
+export const proofCheck = (book: RuleBook, context: p.Data): p.Unit =>
+  p.scope(function* () {
+    const redeemer = yield* p.bind(redeemerOf(context))
+    const claim = yield* p.bind(constructorOf(redeemer))
+    const fields = yield* p.bind(fieldsOf(redeemer))
+    const root = yield* p.bind(p.unBData(at(fields, 0)))
+    const next = yield* p.bind(p.unBData(at(fields, 4)))
+    const key = p.unBData(at(fields, 1))
+    const value = p.unBData(at(fields, 2))
+    const proof = p.unListData(at(fields, 3))
+    const include = yield* p.bind(p.lambda<PData, PByteString>(() => rootIncluding(key, value, proof)))
+    const exclude = yield* p.bind(p.lambda<PData, PByteString>(() => rootExcluding(key, proof)))
+    const including: p.Bytes = p.call(include, redeemer)
+    const excluding: p.Bytes = p.call(exclude, redeemer)
+    const is = (index: number) => p.equalsInteger(claim, p.integer(index))
+    const proven = p.choose(
+      is(Claim.has),
+      p.equalsByteString(including, root),
+      p.choose(
+        is(Claim.misses),
+        p.equalsByteString(excluding, root),
+        p.choose(
+          is(Claim.inserts),
+          both(p.equalsByteString(excluding, root), p.equalsByteString(including, next)),
+          p.choose(
+            is(Claim.deletes),
+            both(p.equalsByteString(including, root), p.equalsByteString(excluding, next)),
+            p.choose(is(Claim.leads), p.equalsByteString(rootAt(key, value, proof), root), p.fail()),
+          ),
+        ),
+      ),
+    )
+    return book.enforce({ 'proof-proves-claim': proven })
   })

@@ -1,4 +1,5 @@
 import { equalBytes, toHex } from '@ratatosk/cbor'
+import { type DataValue, decodeAnyData, encodeAnyData } from '@ratatosk/ledger/plutus-data'
 import {
   answerIn,
   type ChunkAnswer,
@@ -9,14 +10,11 @@ import {
   nodeAnswerFromData,
   nodeOfKey,
   type ShownChunkAnswer,
-} from '@ratatosk/fraud'
-import { type DataValue, decodeAnyData, encodeAnyData } from '@ratatosk/ledger/plutus-data'
+} from '@ratatosk/protocol/fraud'
 import { afterAll, describe, expect, it } from 'vitest'
-import { encodedAnyhow } from '../../test/any-encoding.js'
 import { engines } from '../../test/evaluate.js'
-import { type Draw, drawing } from '../../test/fraud/draw.js'
-import { mutatedAnswer, strangeData } from '../../test/summons/answer-mutations.js'
-import { type Holder, translatedAnswers } from '../../test/summons/answer-ruling.js'
+import { type Draw, drawing, encodedAnyhow } from '../../test/fraud/draw.js'
+import { type Holder, mutatedAnswer, strangeData, translatedAnswers } from '../../test/summons/odd-answers.js'
 import {
   type Asked,
   absentQuestion,

@@ -1,16 +1,16 @@
 import { chunkKey, headerFieldIndex } from '@ratatosk/block'
 import { fromHex, toHex } from '@ratatosk/cbor'
+import { blake2b256 } from '@ratatosk/ledger'
 import {
   answerAboutNode,
   encodeChunkAnswer,
   encodeNodeAnswer,
   findLedgerFraud,
   nextQuestions,
-} from '@ratatosk/fraud'
-import { blake2b256 } from '@ratatosk/ledger'
+} from '@ratatosk/protocol/fraud'
 import type { TrieView } from '@ratatosk/trie'
 import { expect, it } from 'vitest'
-import { chunksOf } from '../../../../fraud/dist/test/lying-blocks.js'
+import { chunksOf } from '../../../../protocol/dist/fraud/test/lying-blocks.js'
 import { engines } from '../../test/evaluate.js'
 import type { Entries, TestBlock } from '../../test/fraud/blocks.js'
 import { type Draw, drawing } from '../../test/fraud/draw.js'

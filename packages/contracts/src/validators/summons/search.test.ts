@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { toHex } from '@ratatosk/cbor'
-import { claimOutput, encodeAsk, encodeLedgerFraudProof, nextQuestions } from '@ratatosk/fraud'
 import { blake2b256 } from '@ratatosk/ledger'
 import { decodePlutusData, encodePlutusData } from '@ratatosk/ledger/plutus-data'
+import { claimOutput, encodeAsk, encodeLedgerFraudProof, nextQuestions } from '@ratatosk/protocol/fraud'
 import { createMemoryStore, createTrie, nibbleAt, nibblesOf, type TrieView } from '@ratatosk/trie'
 import { afterAll, describe, expect, it } from 'vitest'
 import {
@@ -13,16 +13,17 @@ import {
   leavesOf,
   nodeOf,
   pathFrom,
-} from '../../../../fraud/dist/test/free-map.js'
+} from '../../../../protocol/dist/fraud/test/free-map.js'
 import type { SummonsQuestion } from '../../datum/summons.js'
-import { ledgerFraudScript } from '../../fraud/scripts.js'
+import { ledgerFraudScript } from '../../fraud-scripts.js'
 import { engines } from '../../test/evaluate.js'
 import { blockOf, outputsBefore, story, type TestBlock } from '../../test/fraud/blocks.js'
 import { type Draw, drawing } from '../../test/fraud/draw.js'
-import { mutated } from '../../test/fraud/mutations.js'
+import { mutated } from '../../test/fraud/trial.js'
 import { verdictsOf } from '../../test/fraud/without-rules.js'
 import {
   type Asked,
+  answererOf,
   answerFrom,
   answerHonestly,
   ask,
@@ -33,10 +34,11 @@ import {
   outputs,
   recordQuestion,
   recordsQuestion,
+  type Search,
+  search,
   somePath,
   subtreeQuestion,
 } from '../../test/summons/scenarios.js'
-import { answererOf, type Search, search } from '../../test/summons/search.js'
 import { createWorld } from '../../test/world.js'
 
 const number = (name: string, usual: number): number => Number(process.env[name] ?? usual)

@@ -1,32 +1,6 @@
 import type { PByteString, PData, PList } from '@harmoniclabs/plu-ts'
 import { longestChunk } from '@ratatosk/block'
-import { ChunkOpening, chunkEntry, Question, QuestionKind, SummonsAction } from '../../summons-layout.js'
-import {
-  addInteger,
-  appendByteString,
-  bData,
-  blake2b256,
-  bytes,
-  equalsByteString,
-  equalsData,
-  equalsInteger,
-  fstPair,
-  headList,
-  integer,
-  lengthOfByteString,
-  lessThanEqualsInteger,
-  multiplyInteger,
-  nullList,
-  serialiseData,
-  sliceByteString,
-  sndPair,
-  subtractInteger,
-  tailList,
-  unBData,
-  unIData,
-  unListData,
-  unMapData,
-} from '../core/builtins.js'
+import { ChunkOpening, chunkEntry, Question, QuestionKind, SummonsAction } from '../../layout.js'
 import {
   addressOf,
   datumFieldOf,
@@ -53,25 +27,25 @@ import {
   valueFieldOf,
 } from '../core/context.js'
 import { any, at, both, branch, constr, constructorOf, either, fieldsOf, itemAt, none } from '../core/data.js'
-import { outputRules } from '../core/output-rules.js'
-import type { RuleBook } from '../core/rules.js'
-import {
-  type Bool,
-  type Bytes,
-  bind,
-  choose,
-  type Data,
-  type Entries,
-  type List,
-  recursive,
-  scope,
-  type Unit,
-} from '../core/term.js'
-import { suppliedBytes } from '../fraud/openings.js'
-import { onlyBurns } from '../fraud/policy.js'
+import { outputRules, type RuleBook } from '../core/rules.js'
+import * as p from '../core/term.js'
+import { onlyBurns, suppliedBytes } from '../fraud/policy.js'
 import { hashBytes } from '../mpf/proof.js'
-import type { SummonsTerms } from './terms.js'
 import { leafHash, nodeAbove, nodeWithout, showsNode } from './tree.js'
+
+/** The parameters of the summons, all integers. */
+export interface SummonsTerms {
+  /** Least lovelace in a question. */
+  readonly bond: p.Data
+  /** Lovelace that an answer takes from it. */
+  readonly reward: p.Data
+  /** Lovelace that it takes for each byte of its redeemer. */
+  readonly byteReward: p.Data
+  /** Milliseconds in which a question is to be answered. */
+  readonly period: p.Data
+  /** Milliseconds from the end of a block until it may be merged. */
+  readonly maturityWindow: p.Data
+}
 
 /**
  * Spends a question: `Answer [refund, answer]`; `Expire [refund]` when its deadline is over; or
@@ -92,49 +66,49 @@ import { leafHash, nodeAbove, nodeWithout, showsNode } from './tree.js'
 export const settle = (
   book: RuleBook,
   parameters: SummonsTerms,
-  transaction: List,
-  reference: Data,
-  redeemer: Data,
-): Unit =>
-  scope(function* () {
-    const inputs = yield* bind(inputsOf(transaction))
-    const own = yield* bind(spentBy(inputs, reference))
-    const credential = yield* bind(paymentCredentialOf(own))
-    const datum = yield* bind(datumFieldOf(own))
-    const question = yield* bind(datumOf(own))
-    const policy = yield* bind(headList(fieldsOf(credential)))
-    const asked = yield* bind(fieldsOf(question))
-    const name = yield* bind(bData(blake2b256(serialiseData(question))))
-    const minted = yield* bind(unMapData(lookUp(mintOf(transaction), policy)))
-    const fields = yield* bind(fieldsOf(redeemer))
-    const outputs = yield* bind(outputsOf(transaction))
-    const refund = yield* bind(itemAt(outputs, unIData(headList(fields))))
-    const action = yield* bind(constructorOf(redeemer))
-    const isAnswer = yield* bind(equalsInteger(action, integer(SummonsAction.answer)))
-    const isChunk = yield* bind(equalsInteger(constructorOf(question), integer(QuestionKind.chunk)))
-    const deadline = unIData(at(asked, Question.deadline))
+  transaction: p.List,
+  reference: p.Data,
+  redeemer: p.Data,
+): p.Unit =>
+  p.scope(function* () {
+    const inputs = yield* p.bind(inputsOf(transaction))
+    const own = yield* p.bind(spentBy(inputs, reference))
+    const credential = yield* p.bind(paymentCredentialOf(own))
+    const datum = yield* p.bind(datumFieldOf(own))
+    const question = yield* p.bind(datumOf(own))
+    const policy = yield* p.bind(p.headList(fieldsOf(credential)))
+    const asked = yield* p.bind(fieldsOf(question))
+    const name = yield* p.bind(p.bData(p.blake2b256(p.serialiseData(question))))
+    const minted = yield* p.bind(p.unMapData(lookUp(mintOf(transaction), policy)))
+    const fields = yield* p.bind(fieldsOf(redeemer))
+    const outputs = yield* p.bind(outputsOf(transaction))
+    const refund = yield* p.bind(itemAt(outputs, p.unIData(p.headList(fields))))
+    const action = yield* p.bind(constructorOf(redeemer))
+    const isAnswer = yield* p.bind(p.equalsInteger(action, p.integer(SummonsAction.answer)))
+    const isChunk = yield* p.bind(p.equalsInteger(constructorOf(question), p.integer(QuestionKind.chunk)))
+    const deadline = p.unIData(at(asked, Question.deadline))
     const answer = at(fields, 1)
-    const kept = choose(
+    const kept = p.choose(
       isAnswer,
-      addInteger(
-        unIData(parameters.reward),
-        multiplyInteger(unIData(parameters.byteReward), lengthOfByteString(serialiseData(redeemer))),
+      p.addInteger(
+        p.unIData(parameters.reward),
+        p.multiplyInteger(p.unIData(parameters.byteReward), p.lengthOfByteString(p.serialiseData(redeemer))),
       ),
-      integer(0),
+      p.integer(0),
     )
     return book.guard(
       {
-        'settle-alone': nullList(
-          tailList(spentWhere(inputs, (output) => equalsData(datumFieldOf(output), datum))),
+        'settle-alone': p.nullList(
+          p.tailList(spentWhere(inputs, (output) => p.equalsData(datumFieldOf(output), datum))),
         ),
-        'settle-burns-question': equalsInteger(unIData(lookUp(minted, name)), integer(-1)),
+        'settle-burns-question': p.equalsInteger(p.unIData(lookUp(minted, name)), p.integer(-1)),
         ...outputRules('settle-refund', refund, {
           address: constr(0, keyCredential(at(asked, Question.refund)), none()),
           tokens: noTokens(),
           datum: name,
         }),
-        'settle-refund-ada': lessThanEqualsInteger(
-          subtractInteger(lovelaceOf(own), kept),
+        'settle-refund-ada': p.lessThanEqualsInteger(
+          p.subtractInteger(lovelaceOf(own), kept),
           lovelaceOf(refund),
         ),
       },
@@ -143,8 +117,8 @@ export const settle = (
         [
           SummonsAction.answer,
           book.guard(
-            { 'answer-mints-nothing': nullList(tailList(minted)) },
-            choose(
+            { 'answer-mints-nothing': p.nullList(p.tailList(minted)) },
+            p.choose(
               isChunk,
               showsChunk(book, asked, answer, referenceInputsOf(transaction)),
               showsNode(book, question, asked, answer),
@@ -154,7 +128,7 @@ export const settle = (
         [
           SummonsAction.expire,
           book.guard(
-            { 'expire-late': lessThanEqualsInteger(deadline, validFromOf(transaction)) },
+            { 'expire-late': p.lessThanEqualsInteger(deadline, validFromOf(transaction)) },
             keepsVerdict(book, { policy, minted, outputs, own, headerHash: at(asked, Question.headerHash) }),
           ),
         ],
@@ -163,8 +137,8 @@ export const settle = (
           book.enforce({
             'reclaim-stale': either(
               anyHoldsVerdict(transaction, policy, at(asked, Question.headerHash)),
-              lessThanEqualsInteger(
-                addInteger(deadline, unIData(parameters.maturityWindow)),
+              p.lessThanEqualsInteger(
+                p.addInteger(deadline, p.unIData(parameters.maturityWindow)),
                 validFromOf(transaction),
               ),
             ),
@@ -176,26 +150,29 @@ export const settle = (
   })
 
 interface Ending {
-  readonly policy: Data
-  readonly minted: Entries
-  readonly outputs: List
+  readonly policy: p.Data
+  readonly minted: p.Entries
+  readonly outputs: p.List
   /** The question. */
-  readonly own: Data
-  readonly headerHash: Data
+  readonly own: p.Data
+  readonly headerHash: p.Data
 }
 
 /** Ends a question with a verdict, which stays at the script's address. */
-const keepsVerdict = (book: RuleBook, { policy, minted, outputs, own, ...ending }: Ending): Unit =>
-  scope(function* () {
-    const headerHash = yield* bind(ending.headerHash)
-    const verdict = yield* bind(outputHolding(outputs, policy))
+const keepsVerdict = (book: RuleBook, { policy, minted, outputs, own, ...ending }: Ending): p.Unit =>
+  p.scope(function* () {
+    const headerHash = yield* p.bind(ending.headerHash)
+    const verdict = yield* p.bind(outputHolding(outputs, policy))
     return book.enforce({
-      'expire-mints-verdict': equalsInteger(unIData(lookUp(minted, headerHash)), integer(1)),
-      'expire-mints-verdict-only': nullList(tailList(tailList(minted))),
-      'expire-keeps-address': equalsData(addressOf(verdict), addressOf(own)),
-      'expire-keeps-tokens': equalsData(tokensOf(verdict), oneToken(policy, unBData(headerHash), integer(1))),
-      'expire-keeps-no-datum': equalsData(datumFieldOf(verdict), noDatum()),
-      'expire-keeps-no-script': equalsData(scriptFieldOf(verdict), none()),
+      'expire-mints-verdict': p.equalsInteger(p.unIData(lookUp(minted, headerHash)), p.integer(1)),
+      'expire-mints-verdict-only': p.nullList(p.tailList(p.tailList(minted))),
+      'expire-keeps-address': p.equalsData(addressOf(verdict), addressOf(own)),
+      'expire-keeps-tokens': p.equalsData(
+        tokensOf(verdict),
+        oneToken(policy, p.unBData(headerHash), p.integer(1)),
+      ),
+      'expire-keeps-no-datum': p.equalsData(datumFieldOf(verdict), noDatum()),
+      'expire-keeps-no-script': p.equalsData(scriptFieldOf(verdict), none()),
     })
   })
 
@@ -206,38 +183,38 @@ const keepsVerdict = (book: RuleBook, { policy, minted, outputs, own, ...ending 
  *
  * @param answer `Shown [entry, proof, parts]` or `Absent [proof]`
  */
-const showsChunk = (book: RuleBook, asked: List, answer: Data, referenceInputs: List): Unit =>
-  scope(function* () {
-    const path = yield* bind(blake2b256(unBData(at(asked, Question.key))))
-    const root = yield* bind(unBData(at(asked, Question.hash)))
-    const shown = yield* bind(fieldsOf(answer))
+const showsChunk = (book: RuleBook, asked: p.List, answer: p.Data, referenceInputs: p.List): p.Unit =>
+  p.scope(function* () {
+    const path = yield* p.bind(p.blake2b256(p.unBData(at(asked, Question.key))))
+    const root = yield* p.bind(p.unBData(at(asked, Question.hash)))
+    const shown = yield* p.bind(fieldsOf(answer))
     return branch(
       constructorOf(answer),
       [
         ChunkOpening.shown,
-        scope(function* () {
-          const entry = yield* bind(unBData(headList(shown)))
-          const chunk = yield* bind(joined(unListData(at(shown, 2)), referenceInputs))
+        p.scope(function* () {
+          const entry = yield* p.bind(p.unBData(p.headList(shown)))
+          const chunk = yield* p.bind(joined(p.unListData(at(shown, 2)), referenceInputs))
           return book.enforce({
-            'chunk-is-in-block': equalsByteString(
-              nodeAbove(path, unListData(at(shown, 1)), integer(0), (cursor) =>
-                leafHash(path, blake2b256(entry), cursor),
+            'chunk-is-in-block': p.equalsByteString(
+              nodeAbove(path, p.unListData(at(shown, 1)), p.integer(0), (cursor) =>
+                leafHash(path, p.blake2b256(entry), cursor),
               ),
               root,
             ),
-            'chunk-is-shown': equalsByteString(
-              blake2b256(chunk),
-              sliceByteString(integer(chunkEntry.hash), integer(hashBytes), entry),
+            'chunk-is-shown': p.equalsByteString(
+              p.blake2b256(chunk),
+              p.sliceByteString(p.integer(chunkEntry.hash), p.integer(hashBytes), entry),
             ),
-            'chunk-is-short': lessThanEqualsInteger(lengthOfByteString(chunk), integer(longestChunk)),
+            'chunk-is-short': p.lessThanEqualsInteger(p.lengthOfByteString(chunk), p.integer(longestChunk)),
           })
         }),
       ],
       [
         ChunkOpening.absent,
         book.enforce({
-          'chunk-is-absent': equalsByteString(
-            nodeWithout(path, unListData(headList(shown)), integer(0)),
+          'chunk-is-absent': p.equalsByteString(
+            nodeWithout(path, p.unListData(p.headList(shown)), p.integer(0)),
             root,
           ),
         }),
@@ -246,19 +223,19 @@ const showsChunk = (book: RuleBook, asked: List, answer: Data, referenceInputs: 
   })
 
 /** Whether a reference input holds a verdict against a header. */
-const anyHoldsVerdict = (transaction: List, policy: Data, headerHash: Data): Bool =>
+const anyHoldsVerdict = (transaction: p.List, policy: p.Data, headerHash: p.Data): p.Bool =>
   any(referenceInputsOf(transaction), (input) =>
-    any(unMapData(valueFieldOf(resolvedOf(input))), (entry) =>
-      both(equalsData(fstPair(entry), policy), hasKey(unMapData(sndPair(entry)), headerHash)),
+    any(p.unMapData(valueFieldOf(resolvedOf(input))), (entry) =>
+      both(p.equalsData(p.fstPair(entry), policy), hasKey(p.unMapData(p.sndPair(entry)), headerHash)),
     ),
   )
 
 /** The bytes that parts hold, or name as the datums of reference inputs, one after the other. */
-const joined = (parts: List, referenceInputs: List): Bytes =>
-  recursive<PList<PData>, PByteString>((self, rest) =>
-    choose(
-      nullList(rest),
-      bytes(new Uint8Array()),
-      appendByteString(suppliedBytes(headList(rest), referenceInputs), self(tailList(rest))),
+const joined = (parts: p.List, referenceInputs: p.List): p.Bytes =>
+  p.recursive<PList<PData>, PByteString>((self, rest) =>
+    p.choose(
+      p.nullList(rest),
+      p.bytes(new Uint8Array()),
+      p.appendByteString(suppliedBytes(p.headList(rest), referenceInputs), self(p.tailList(rest))),
     ),
   )(parts)

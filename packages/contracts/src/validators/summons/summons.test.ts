@@ -1,4 +1,4 @@
-import { encodeExpiry, encodeReclaim } from '@ratatosk/fraud'
+import { encodeExpiry, encodeReclaim } from '@ratatosk/protocol/fraud'
 import { describe, expect, it } from 'vitest'
 import { testedEngines } from '../../test/evaluate.js'
 import { judgeRules } from '../../test/judge-rules.js'

@@ -1,13 +1,20 @@
 import { addressText } from '@ratatosk/chain-apis'
 import { decodeAddress } from '@ratatosk/ledger'
-import { faultsOf } from '@ratatosk/test-kit/blockfrost-document'
-import { type Draft, draft, genesisOf } from '@ratatosk/test-kit/ledger-apis'
+import { faultsOf } from '@ratatosk/test-kit/documented-answers'
+import {
+  alice,
+  bob,
+  type Draft,
+  draft,
+  genesisOf,
+  succeeding,
+  succeedingHash,
+} from '@ratatosk/test-kit/ledger-apis'
 import fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createDevnet } from '../../create-devnet.js'
 import { devnetApis } from '../../plugin/devnet-apis.js'
-import { openPeersScene } from '../../test/peers-scene.js'
-import { alice, bob, succeeding, succeedingHash } from '../../test/scenes.js'
+import { openPeersScene } from '../../test/scenes.js'
 
 const root = '/blockfrost/api/v0'
 const unknown = 'ab'.repeat(32)

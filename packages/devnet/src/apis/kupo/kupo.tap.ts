@@ -1,21 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fromHex, toHex } from '@ratatosk/cbor'
 import { blake2b256 } from '@ratatosk/ledger'
-import { type Test, test } from 'tap'
-import { draft, unitDatum } from '../../test/draft.js'
 import {
   alice,
   aliceGenesis,
   bob,
+  draft,
   first,
   lock,
   payment,
   second,
   succeeding,
   succeedingHash,
+  unitDatum,
   unlock,
-} from '../../test/scenes.js'
-import { serveDevnet } from '../../test/served-devnet.js'
+} from '@ratatosk/test-kit/ledger-apis'
+import { type Test, test } from 'tap'
+import { serveDevnet } from '../../test/scenes.js'
 import type { DevnetOptions } from '../../types.js'
 
 async function open(t: Test, options: Pick<DevnetOptions, 'clock'> = {}) {

@@ -7,8 +7,7 @@ import type {
   BridgeWithdrawal,
   BridgeWithdrawals,
 } from '@ratatosk/client'
-import { AnswerError, read } from './api.js'
-import { operate } from './operate.js'
+import { AnswerError, operate, read } from './api.js'
 import type { ReadOutput } from './outputs.js'
 import { openWallet, send, sign } from './send.js'
 

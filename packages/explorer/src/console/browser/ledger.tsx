@@ -1,7 +1,7 @@
 import { AnswerError, read } from './api.js'
 import { ada, grouped } from './format.js'
 import { Name } from './parts.js'
-import { serves } from './routes.js'
+import { serves } from './router.js'
 
 /** Blockfrost's API of layer 2, as of everything that is accepted. */
 export const layer2 = 'l2/blockfrost/api/v0'

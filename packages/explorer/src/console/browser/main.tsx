@@ -1,11 +1,9 @@
 import { render } from 'preact'
 import { areEventsLost } from './events.js'
 import { duration } from './format.js'
-import { open } from './pages/search.js'
-import { pages } from './pages/table.js'
+import { open, pages } from './pages/table.js'
 import { Empty } from './parts.js'
-import { link, route } from './router.js'
-import { areRoutesRead, readRoutes } from './routes.js'
+import { areRoutesRead, link, readRoutes, route } from './router.js'
 import { follow, now, overview, paused, setPaused, unreachableSince } from './store.js'
 
 function Console() {

@@ -1,11 +1,10 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
+import type { BridgeDeposits, ExplorerBlock } from '@ratatosk/client'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { read } from './api.js'
+import { createReading, read } from './api.js'
 import { clockTime, duration, short } from './format.js'
-import { createReading } from './reading.js'
-import { link } from './router.js'
-import { hasPage } from './routes.js'
+import { bridge, hasPage, link } from './router.js'
 import { now, readSlowly, slowVersion, version } from './store.js'
 
 /** A shortened name, which a click copies; a link to its page if this node has what the page needs. */
@@ -178,4 +177,96 @@ function Reading<T>({ path, show, otherwise, by = read, isSlow = false, isFinal 
   if (error !== undefined)
     return otherwise && error.status === 404 ? otherwise(error.message) : <Empty>{error.message}</Empty>
   return answer.value === undefined ? <Empty>Reading…</Empty> : show(answer.value)
+}
+
+interface Step {
+  readonly name: string
+  readonly at: string | undefined
+  /** When it is expected, if that is known. */
+  readonly expected?: string | undefined
+}
+
+/** The steps from acceptance to the confirmed state, with their times. */
+export function Journey({
+  acceptedAt,
+  block,
+}: {
+  readonly acceptedAt?: string
+  readonly block?: ExplorerBlock
+}) {
+  const times = block?.times
+  const steps: Step[] = [
+    ...(acceptedAt === undefined ? [] : [{ name: 'accepted', at: acceptedAt }]),
+    { name: 'built', at: times?.built },
+    { name: 'submitted', at: times?.submitted },
+    { name: 'committed', at: times?.committed },
+    { name: 'mature', at: times?.mature, expected: block?.maturesAt },
+    { name: 'merged', at: times?.merged },
+    ...(times?.removed ? [{ name: 'removed', at: times.removed }] : []),
+  ]
+  return (
+    <ol class="journey">
+      {steps.map(({ name, at, expected }, position) => (
+        <li key={name} class={at === undefined ? '' : 'done'} data-step={name} data-at={at}>
+          <strong>{name}</strong>
+          {at !== undefined && <Time at={at} />}
+          {at === undefined && expected !== undefined && (
+            <small>
+              in <Countdown to={expected} />
+            </small>
+          )}
+          <small>{sincePrevious(steps, position)}</small>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+/** Time since the newest earlier step that has one. */
+function sincePrevious(steps: readonly Step[], position: number): string {
+  const at = steps[position]?.at
+  const before = steps.slice(0, position).findLast((step) => step.at !== undefined)?.at
+  if (at === undefined || before === undefined) return ''
+  return `+${duration(Date.parse(at) - Date.parse(before))}`
+}
+
+interface DepositedProps {
+  readonly id: string
+  /** The text for an id that no deposit has. */
+  readonly otherwise: ComponentChildren
+}
+
+/** Says what an id names that no transaction has, if it is that of a deposit from layer 1. */
+export function Deposited({ id, otherwise }: DepositedProps) {
+  if (bridge.value === undefined) return <>{otherwise}</>
+  return (
+    <Load<BridgeDeposits>
+      path={`deposits?id=${id}`}
+      isSlow
+      isFinal={({ deposits: [found] }) => found?.state === 'merged'}
+      show={({ deposits: [found] }) =>
+        found === undefined ? (
+          otherwise
+        ) : (
+          <span data-deposit={id}>
+            a{' '}
+            <a class="inline" href={link('bridge')}>
+              deposit
+            </a>{' '}
+            from layer 1 <State state={found.state} />
+            {found.height !== undefined && (
+              <>
+                {' '}
+                in{' '}
+                <a class="inline" href={link('block', String(found.height))}>
+                  block {found.height}
+                </a>
+              </>
+            )}
+          </span>
+        )
+      }
+      otherwise={() => otherwise}
+    />
+  )
 }

@@ -4,7 +4,7 @@ import { read } from './api.js'
 import { Outcome, useAction } from './controls.js'
 import { counted } from './format.js'
 import { Name } from './parts.js'
-import { serves } from './routes.js'
+import { serves } from './router.js'
 
 interface Proven {
   readonly what: string

@@ -6,11 +6,9 @@ import type {
   ExplorerOverview,
   ExplorerRates,
 } from '@ratatosk/client'
-import { AnswerError, read } from './api.js'
-import { accepted, rejected } from './event-lists.js'
-import { listen } from './events.js'
+import { AnswerError, createReading, read } from './api.js'
+import { accepted, listen, rejected } from './events.js'
 import { noteMove } from './moves.js'
-import { createReading } from './reading.js'
 
 const overviews = createReading<ExplorerOverview>()
 const lists = createReading<readonly ExplorerBlock[]>()

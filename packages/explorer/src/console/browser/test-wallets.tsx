@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import { AnswerError, read } from './api.js'
+import { AnswerError, operate, read, token } from './api.js'
 import { ada } from './format.js'
 import { lovelaceOf } from './ledger.js'
-import { operate, token } from './operate.js'
 import { Load, Name } from './parts.js'
 
 /** A wallet of the devnet, whose keys are public. */

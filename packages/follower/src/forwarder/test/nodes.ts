@@ -1,5 +1,3 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { createSubmissionQueue, openQueueBackend } from '@ratatosk/queue'
 import { openStore, type Store } from '@ratatosk/store'
 import submit from '@ratatosk/submit'
@@ -9,8 +7,7 @@ import { serviceOpeners } from '@ratatosk/test-kit/vitest'
 import { createValidationWorker } from '@ratatosk/workers'
 import fastify from 'fastify'
 import { onTestFinished, type TestContext } from 'vitest'
-import { createForwarder } from '../create-forwarder.js'
-import type { Forwarder, ForwarderOptions } from '../types.js'
+import { createForwarder, type Forwarder, type ForwarderOptions } from '../create-forwarder.js'
 
 export const user = keyOf(5)
 export const lovelace = 400_000_000n
@@ -85,17 +82,4 @@ export function forward(
   })
   onTestFinished(() => forwarder.close())
   return { ...forwarder, warnings }
-}
-
-/** Serves arbitrary answers until the test ends. Returns the base URL. */
-export async function serveRaw(
-  answer: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<string> {
-  const server = createServer(answer)
-  onTestFinished(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type PerformanceEntry, PerformanceObserver, performance } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { Profiler } from '../../../../test-kit/dist/profiler.js'
+import { Profiler } from '../../../../test-kit/dist/turns.js'
 
 /** Milliseconds of a turn of the event loop: of wall time, and of this thread's processor. */
 export interface Turn {

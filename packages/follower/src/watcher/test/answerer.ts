@@ -1,18 +1,18 @@
 import { chunkKey, deriveBlock, headerFieldIndex } from '@ratatosk/block'
 import type { SummonsQuestion } from '@ratatosk/contracts'
+import type { Layer1, Wallet } from '@ratatosk/layer1'
+import { blake2b256, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
+import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
+import { answerQuestion, type Contracts, type OpenQuestion, readQuestions } from '@ratatosk/protocol'
 import {
   type AnsweringMap,
   answerAboutNode,
   type ChunkAnswer,
   encodeChunkAnswer,
   encodeNodeAnswer,
-} from '@ratatosk/fraud'
-import type { Layer1, Wallet } from '@ratatosk/layer1'
-import { blake2b256, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
-import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
-import { answerQuestion, type Contracts, type OpenQuestion, readQuestions } from '@ratatosk/protocol'
+} from '@ratatosk/protocol/fraud'
 import { createMemoryStore, createTrie, type TrieView } from '@ratatosk/trie'
-import { type Committed, chunksOf } from '../../../../fraud/dist/test/lying-blocks.js'
+import { type Committed, chunksOf } from '../../../../protocol/dist/fraud/test/lying-blocks.js'
 
 /** Bytes of a chunk that an answer holds itself. */
 const keptBytes = 12_000

@@ -1,12 +1,12 @@
 import { type Header, headerHash } from '@ratatosk/block'
 import { concatBytes, toHex } from '@ratatosk/cbor'
 import { blake2b256 } from '@ratatosk/ledger'
-import { freeMap, leafAt, nodeOf } from '../../../../fraud/dist/test/free-map.js'
-import { blockOf, type Committed, type Story } from '../../../../fraud/dist/test/lying-blocks.js'
-import { eight } from '../../../../fraud/dist/test/theft.js'
+import { freeMap, leafAt, nodeOf } from '../../../../protocol/dist/fraud/test/free-map.js'
+import { blockOf, type Committed, type Story } from '../../../../protocol/dist/fraud/test/lying-blocks.js'
+import { eight } from '../../../../protocol/dist/fraud/test/theft.js'
 import type { InvalidBlock } from '../../index.js'
 
-export { largeLie, ofLie } from '../../../../fraud/dist/test/lies/index.js'
+export { largeLie, ofLie } from '../../../../protocol/dist/fraud/test/lies/index.js'
 
 export const honest = ({ transactions }: Story): Committed => blockOf(transactions)
 

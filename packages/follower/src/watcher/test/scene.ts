@@ -8,7 +8,7 @@ import { openStore, type Store } from '@ratatosk/store'
 import { logOf } from '@ratatosk/test-kit'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
 import { onTestFinished } from 'vitest'
-import { type Committed, type Story, tellStory } from '../../../../fraud/dist/test/lying-blocks.js'
+import { type Committed, type Story, tellStory } from '../../../../protocol/dist/fraud/test/lying-blocks.js'
 import {
   begin,
   commit,
@@ -21,6 +21,7 @@ import {
 } from '../../../../protocol/dist/test/protocol-scene.js'
 import type { InvalidBlock } from '../../index.js'
 import { createWatcher, type Watcher, type WatcherOptions } from '../index.js'
+import { type Answerer, type AnswererOptions, openAnswerer } from './answerer.js'
 import { followQueue, type Withheld } from './follow-queue.js'
 import { honest, invalidBlock } from './lies.js'
 
@@ -45,6 +46,13 @@ export interface Watched {
   stopMining(): Promise<() => void>
   pass(ms: bigint): Promise<void>
 }
+
+/** The verdict that was recorded last. */
+export const newest = async ({ store }: Pick<Watched, 'store'>) =>
+  (await store.verdicts.list({ limit: 1 })).verdicts[0]
+
+export const isRemoved = async (watched: Pick<Watched, 'store'>) =>
+  (await newest(watched))?.state === 'removed'
 
 export async function openWatched(
   own: { readonly store?: Store; readonly contracts?: Contracts } = {},
@@ -182,4 +190,15 @@ export async function until(what: string, check: () => Promise<boolean> | boolea
     if (Date.now() > end) throw new Error(`Not within ${timeoutMs} ms: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
+}
+
+/** Answers questions about a block until the test ends. */
+export async function openOperator(
+  { scene, referenceScripts }: Watched,
+  committed: Committed,
+  options: AnswererOptions = {},
+): Promise<Answerer> {
+  const operator = await openAnswerer({ ...scene, referenceScripts, ...options }, committed)
+  onTestFinished(() => operator.close())
+  return operator
 }

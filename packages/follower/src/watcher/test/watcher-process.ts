@@ -4,7 +4,7 @@ import { createKupmiosLayer1, type Layer1, openWallet } from '@ratatosk/layer1'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { openStore } from '@ratatosk/store'
 import { databaseUrl, logOf } from '@ratatosk/test-kit'
-import { tellStory } from '../../../../fraud/dist/test/lying-blocks.js'
+import { tellStory } from '../../../../protocol/dist/fraud/test/lying-blocks.js'
 import {
   otherKeys,
   provableContracts,

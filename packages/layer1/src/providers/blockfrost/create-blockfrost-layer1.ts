@@ -23,7 +23,7 @@ import {
   reading,
   textOf,
 } from '../../http/json.js'
-import { readLimits } from '../../http/retry.js'
+import { readLimits } from '../../http/limits.js'
 import type {
   EvaluatedRedeemer,
   Layer1,
@@ -43,14 +43,23 @@ import {
   purposeOf,
   type ReadLog,
   spendingBy,
+  spendingPartsOf,
   utxosOf,
 } from '../provider.js'
-import { spendingPartsOf } from '../spending-parts.js'
-import { type Changes, createAddressOutputs } from './address-outputs.js'
-import { createLists } from './lists.js'
-import { createScripts, type OutputSource, readUtxo, readWithoutScript } from './outputs.js'
-import { createPolicyOutputs, holdingsOf } from './policy-outputs.js'
-import { createRememberedScripts } from './remembered-scripts.js'
+import {
+  type Changes,
+  createAddressOutputs,
+  createLists,
+  createPolicyOutputs,
+  holdingsOf,
+} from './output-lists.js'
+import {
+  createRememberedScripts,
+  createScripts,
+  type OutputSource,
+  readUtxo,
+  readWithoutScript,
+} from './outputs.js'
 
 export interface BlockfrostOptions extends Layer1Limits {
   /** With its `/api/v0`: `https://cardano-preprod.blockfrost.io/api/v0`. */

@@ -1,13 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { fromHex, toHex } from '@ratatosk/cbor'
-import { type OutputReference, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
+import {
+  type OutputReference,
+  outputReferenceKey,
+  type ProtocolParameters,
+  type RedeemerPurpose,
+  type SlotConfig,
+  type Transaction,
+  type TransactionOutput,
+  type Utxo,
+} from '@ratatosk/ledger'
 import { Layer1Error } from '../../errors.js'
-import { readLimits, retrying } from '../../http/retry.js'
+import { readLimits, retrying } from '../../http/limits.js'
 import type { EvaluatedRedeemer, Layer1, Layer1Limits, Spending } from '../../types.js'
 import { createLayer1 } from '../create-layer1.js'
-import { cleanReason, type Provider, spendingBy } from '../provider.js'
-import { spendingPartsOf } from '../spending-parts.js'
-import type { DevnetFault, DevnetOperation, DevnetPort } from './devnet-port.js'
+import { cleanReason, type Provider, spendingBy, spendingPartsOf } from '../provider.js'
 
 /**
  * Layer 1 in the same process. Faults injected into the devnet for `client`, or for every target, have the
@@ -155,4 +162,93 @@ async function failureOf(fault: DevnetFault, timeoutMs: number, signal: AbortSig
 
 function timedOut(): Layer1Error {
   return new Layer1Error('LAYER1_TIMEOUT', 'The devnet did not answer in time', { mayHaveEffect: true })
+}
+
+export interface ChainPoint {
+  readonly slot: bigint
+  readonly hash: string
+}
+
+/**
+ * A layer 1 in the same process, such as `createDevnet` of `@ratatosk/devnet`.
+ */
+export interface DevnetPort {
+  readonly networkId: 0
+  readonly parameters: ProtocolParameters
+  readonly slots: SlotConfig
+  currentSlot(): bigint
+  tip(): ChainPoint & { readonly height: number }
+  utxos(query: {
+    readonly address?: string
+    readonly unit?: string
+    readonly policy?: string
+    readonly references?: readonly string[]
+  }): readonly {
+    readonly transactionHash: string
+    readonly index: number
+    readonly output: TransactionOutput
+  }[]
+  output(reference: string): { readonly spent?: { readonly transactionHash: string } } | undefined
+  /** Also of outputs that are spent. */
+  outputsOf(
+    transactionHash: string,
+  ): readonly { readonly index: number; readonly output: TransactionOutput }[]
+  transaction(hash: string): { readonly transaction: { readonly transaction: Transaction } } | undefined
+  status(transactionId: string):
+    | { readonly status: 'unknown' | 'pending' }
+    | {
+        readonly status: 'confirmed'
+        readonly place: { readonly block: ChainPoint }
+        readonly confirmations: number
+      }
+  submit(cbor: Uint8Array): Promise<DevnetSubmission>
+  evaluate(cbor: Uint8Array): Promise<PortEvaluation>
+  /** Injected faults; this provider's target is `client`. */
+  readonly faults?: {
+    take(target: 'client', operation: DevnetOperation): DevnetFault | undefined
+  }
+}
+
+export type DevnetSubmission =
+  | { readonly kind: 'accepted'; readonly hash: string }
+  | { readonly kind: 'malformed'; readonly message: string }
+  | {
+      readonly kind: 'rejected'
+      readonly failures: readonly { readonly predicate: string; readonly message: string }[]
+    }
+
+export type PortEvaluation =
+  | { readonly kind: 'malformed'; readonly message: string }
+  | { readonly kind: 'overlapping-outputs'; readonly references: readonly string[] }
+  | {
+      readonly kind: 'faulty-redeemers'
+      readonly faults: readonly {
+        readonly purpose: RedeemerPurpose
+        readonly index: number
+        readonly fault: { readonly kind: string }
+      }[]
+    }
+  | {
+      readonly kind: 'evaluated'
+      readonly result: {
+        readonly ok: boolean
+        readonly failure?: { readonly kind: string; readonly message: string }
+        readonly redeemers: readonly {
+          readonly purpose: RedeemerPurpose
+          readonly index: number
+          readonly outcome:
+            | {
+                readonly kind: 'Succeeded'
+                readonly used: { readonly memory: bigint; readonly steps: bigint }
+              }
+            | { readonly kind: Exclude<string, 'Succeeded'> }
+        }[]
+      }
+    }
+
+export type DevnetOperation = 'utxos' | 'transaction' | 'submit' | 'evaluate' | 'parameters' | 'tip'
+
+export interface DevnetFault {
+  readonly kind: 'time-out' | 'refusal' | 'rate-limit' | 'failure' | 'garbage' | 'delay' | 'lost-answer'
+  readonly delayMs?: number
 }

@@ -1,7 +1,7 @@
 import { type ProtocolParameters, splitUnit } from '@ratatosk/ledger'
 import { LRUCache } from 'lru-cache'
 import { createHttpClient } from '../../http/http-client.js'
-import { readLimits } from '../../http/retry.js'
+import { readLimits } from '../../http/limits.js'
 import type { Layer1, Layer1Limits } from '../../types.js'
 import { createLayer1 } from '../create-layer1.js'
 import { createBriefMemo, networkIdOf, type Provider, type ReadLog, utxosOf } from '../provider.js'

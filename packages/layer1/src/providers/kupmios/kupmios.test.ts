@@ -1,7 +1,6 @@
 import { describe, it } from 'vitest'
 import { providerSuite } from '../../provider-suite/index.js'
-import { serveApis } from '../../test/devnet-apis.js'
-import { openHarness } from '../../test/devnet-harness.js'
+import { openHarness, serveApis } from '../../test/devnet-harness.js'
 import { createKupmiosLayer1 } from './create-kupmios-layer1.js'
 
 describe('Kupo and Ogmios', () => {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { parseProtocolParameters } from '../../parameters/parse.js'
 import { createEvaluator } from '../../plutus/index.js'
-import { threadProgram } from '../../plutus/test/thread-program.js'
-import { keysFromSeedPhrase } from '../keys/seed-phrase.js'
+import { threadProgram } from '../../plutus/test/setup.js'
+import { keysFromSeedPhrase } from '../keys.js'
 
 const ofDevnet = (path: string): string =>
   readFileSync(new URL(`../../../../devnet/${path}`, import.meta.url), 'utf8')

@@ -1,11 +1,9 @@
 import { vectorsFolder } from '@ratatosk/fixtures/vectors'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createEvaluator } from '../../plutus/evaluator.js'
-import { threadProgram } from '../../plutus/test/thread-program.js'
-import { knownDeviations } from './known-deviations.js'
-import { runLedgerEvents } from './ledger-events.js'
-import { type Outcome, table, unexplained } from './outcome.js'
-import { runScenarios } from './scenarios.js'
+import { threadProgram } from '../../plutus/test/setup.js'
+import { knownDeviations, type Outcome, table, unexplained } from './outcome.js'
+import { runLedgerEvents, runScenarios } from './scenarios.js'
 
 const scenarios = vectorsFolder('ledger-scenarios')
 const runs = vectorsFolder('ledger-rules')

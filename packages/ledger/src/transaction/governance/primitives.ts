@@ -1,5 +1,5 @@
 import { type CborReader, expectTag, readRecord, readVariant, toHex, type Variants } from '@ratatosk/cbor'
-import { readAddress } from '../../address/decode.js'
+import { readAddress } from '../../address/address.js'
 import type { Credential, RewardAddress } from '../../address/types.js'
 import { AddressError } from '../../errors.js'
 

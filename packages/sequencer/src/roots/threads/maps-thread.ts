@@ -13,13 +13,12 @@ import {
 } from '@ratatosk/block'
 import { BytesMap, BytesSet } from '@ratatosk/cbor'
 import type { SummonsQuestion } from '@ratatosk/contracts'
-import { answerAboutNode, type NodeAnswer } from '@ratatosk/fraud'
 import { blake2b256, decodeOutputReference, encodeOutputReference } from '@ratatosk/ledger'
+import { answerAboutNode, type NodeAnswer } from '@ratatosk/protocol/fraud'
 import { createMemoryStore, createTrie, proofToCbor, type Trie, type TrieEntry } from '@ratatosk/trie'
 import type { Shown } from '../types.js'
-import { type PackedOutputs, unpackOutputs } from './packing.js'
-import { beginRebuild, type Rebuild } from './rebuild.js'
-import { serve } from './serve.js'
+import { beginRebuild, type PackedOutputs, type Rebuild, unpackOutputs } from './packing.js'
+import { serve } from './thread.js'
 
 // The program of the thread that builds and keeps the transactions maps of blocks.
 

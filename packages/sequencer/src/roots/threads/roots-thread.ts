@@ -13,14 +13,20 @@ import {
   transactionsRoot,
 } from '@ratatosk/block'
 import type { SummonsQuestion } from '@ratatosk/contracts'
-import { answerAboutNode, type NodeAnswer } from '@ratatosk/fraud'
 import type { ValidityInterval } from '@ratatosk/ledger'
+import { answerAboutNode, type NodeAnswer } from '@ratatosk/protocol/fraud'
 import { createMemoryStore, proofToCbor, rootOf } from '@ratatosk/trie'
 import { openLmdbStore } from '@ratatosk/trie/lmdb'
 import type { BlockRoots, Misfits, OutputProof, PaidRoots, RootsOptions } from '../types.js'
-import { type PackedBytes, type PackedOutputs, unpack, unpackOutputs } from './packing.js'
-import { beginRebuild, type Rebuild } from './rebuild.js'
-import { serve } from './serve.js'
+import {
+  beginRebuild,
+  type PackedBytes,
+  type PackedOutputs,
+  type Rebuild,
+  unpack,
+  unpackOutputs,
+} from './packing.js'
+import { serve } from './thread.js'
 
 // The program of the thread that keeps the unspent outputs and computes the roots of blocks.
 

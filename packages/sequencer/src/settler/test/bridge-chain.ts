@@ -47,7 +47,7 @@ import { rootOf } from '@ratatosk/trie'
 import type { TestContext } from 'vitest'
 import { evaluator, openChain, contracts as plain, type TestChain } from '../../test/rollup.js'
 import { administratorKeys, bridgeTerms, operatorKeys } from '../../test/rollup-contracts.js'
-import { settlerKeys } from '../keys.js'
+import { settlerKeys } from '../create-settler.js'
 import type { BridgeContracts, SettlerOptions } from '../types.js'
 
 export const ada = 1_000_000n

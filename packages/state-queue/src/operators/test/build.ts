@@ -53,7 +53,7 @@ export class Ports extends CannedPorts {
 
   #page({ limit, state, before }: Parameters<VerdictList['list']>[0]) {
     const newest = this.found.toReversed().filter((verdict) => state === undefined || verdict.state === state)
-    const place = before && newest.findIndex(({ headerHash }) => Buffer.from(headerHash).equals(before))
+    const place = before && newest.findIndex(({ block }) => Buffer.from(block.headerHash).equals(before))
     const rest = place === undefined ? newest : place < 0 ? [] : newest.slice(place + 1)
     return { verdicts: rest.slice(0, limit), hasMore: rest.length > limit }
   }
@@ -94,9 +94,7 @@ export function question(number: number, changes: Partial<QuestionAnswer> = {}):
 
 export function verdict(byte: number, changes: Partial<BlockVerdict> = {}): BlockVerdict {
   return {
-    headerHash: hash28(byte),
-    height: BigInt(byte),
-    operatorKey: hash28(0xee),
+    block: { headerHash: hash28(byte), height: BigInt(byte), operatorKey: hash28(0xee) },
     state: 'invalid',
     reason: 'A signature is missing',
     transactions: [],

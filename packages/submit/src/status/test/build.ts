@@ -77,6 +77,7 @@ export async function build(t: Test, world: World, options: Partial<TxStatusOpti
   })
   const { get } = await listening(server)
   return {
+    server,
     get,
     async transaction() {
       const { status, body } = await get(`/tx/status?tx_hash=${txHash}`)

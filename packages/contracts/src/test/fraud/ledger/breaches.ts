@@ -10,8 +10,8 @@ import {
   openUnspent,
   type Resolution,
   resolutionName,
-} from '@ratatosk/fraud'
-import { leafHash } from '../../mpf/naive-map.js'
+} from '@ratatosk/protocol/fraud'
+import { leafHash } from '../../mpf/proofs.js'
 import {
   blockOf,
   bridgedBlock,
@@ -38,7 +38,7 @@ import {
 } from '../blocks.js'
 import { tokensOf } from '../minting.js'
 import type { PolicyBreach } from '../without-rules.js'
-import { chunkBreaches } from './chunk-breaches.js'
+import { chunkBreaches } from './chunk-lies.js'
 import { ledgerLies } from './lies.js'
 import { honestHashes, prove, storyKeys } from './statements.js'
 

@@ -1,7 +1,8 @@
 import { chunkKey, encodeChunkRecord, partsOf } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { blake2b256 } from '@ratatosk/ledger'
-import { chunksOf } from '../../../../../fraud/dist/test/lying-blocks.js'
+import { type LedgerFraudProof, openChunk, openRecord } from '@ratatosk/protocol/fraud'
+import { chunksOf } from '../../../../../protocol/dist/fraud/test/lying-blocks.js'
 import {
   blockOf,
   coin0,
@@ -13,35 +14,39 @@ import {
   eight,
   first,
   hexOfPosition,
+  honestBlock as honest,
   outputsBefore,
   patch,
   payment,
   story,
 } from '../blocks.js'
 import { list, outputWith, string, uint } from '../transaction/transactions.js'
+import type { PolicyBreach } from '../without-rules.js'
 import {
   countsDiffer,
   inventedTransaction,
+  type LedgerLie,
   malformed,
   misplaced,
   missing,
   nextElsewhere,
+  ofFlaw,
   otherTransaction,
+  shown,
+  strangeEntry,
   strangeRest,
   tooLong,
   tooShort,
   transactionsLeft,
   wrongLength,
-} from './chunk-statements.js'
-import type { LedgerLie } from './lie.js'
-import { strangeEntry } from './statements.js'
+} from './statements.js'
 
 /** Three honest transactions, each a chunk of its own, because two are longer than a chunk. */
 const longStory = [coin0, coin1, coin3].map(
   (coin) =>
     draft({ inputs: [coin], outputs: Array.from({ length: 200 }, () => payment(7, 9_999n)), fee: 5n }).cbor,
 )
-export const longBlock = blockOf(longStory, outputsBefore())
+const longBlock = blockOf(longStory, outputsBefore())
 
 /** Metadata that are too long for a chunk with any other: strings of 64 bytes between two others. */
 const metadata = (first: number, between: number, last: number) =>
@@ -56,10 +61,10 @@ const annotatedBy = (auxiliaryData: Uint8Array) =>
 
 const auxiliaryData = metadata(64, 185, 64)
 const annotated = annotatedBy(auxiliaryData)
-export const annotatedBlock = blockOf([first.cbor, annotated.cbor], outputsBefore())
+const annotatedBlock = blockOf([first.cbor, annotated.cbor], outputsBefore())
 
 /** A block with a transaction of a length from 16,350 to 16,430 bytes. */
-export function annotatedTo(length: number) {
+function annotatedTo(length: number) {
   const less = annotatedBy(metadata(64, 245, 64)).cbor.length - length
   const { cbor } = annotatedBy(metadata(64 - Math.min(less, 40), 245, 64 - Math.max(0, less - 40)))
   if (cbor.length !== length) throw new RangeError(`The transaction has ${cbor.length} bytes`)
@@ -220,4 +225,71 @@ export const chunkLies: readonly LedgerLie[] = [
     { first: 0, bytes: f0 },
     { first: 1, bytes: concatBytes(f1, f2) },
   ]),
+]
+
+const of = (
+  rule: string,
+  what: string,
+  proof: LedgerFraudProof | ((block: typeof honest) => LedgerFraudProof),
+  block = honest,
+): PolicyBreach<LedgerFraudProof> => ({
+  rule,
+  what,
+  block,
+  proof: typeof proof === 'function' ? proof(block) : proof,
+})
+
+const invented = encodeChunkRecord({ first: 1, chunks: 1, chunkHash: new Uint8Array(32) })
+
+/** Proofs about the lengths and chunks of honest blocks. */
+export const chunkBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
+  of('witness-set-is-recorded', 'the witness set is another', {
+    fraud: 'wrongLength',
+    part: { record: openRecord(honest, 0), witnessSet: fromHex('a10080') },
+  }),
+  of('length-is-wrong', 'the body has the length', wrongLength('body', 1)),
+  of('length-is-wrong', 'the witness set has the length', wrongLength('witness set', 1)),
+  of('transaction-is-too-long', 'the transaction is short', tooLong(1)),
+  of(
+    'chunk-is-in-block',
+    'the record of the chunk is invented',
+    ofFlaw({ flaw: 'misplaced', chunk: { ...openChunk(honest, 0), record: invented } }),
+  ),
+  of(
+    'chunk-is-recorded',
+    'the bytes of the chunk are others',
+    ofFlaw({ flaw: 'malformed', chunk: { ...shown(honest, 0), parts: [] } }),
+  ),
+  of('transaction-is-in-chunk', 'the transaction is in the next chunk', otherTransaction(0, 1), longBlock),
+  of('transaction-is-in-chunk', 'the transaction is in the chunk before', otherTransaction(1, 0), longBlock),
+  of('chunk-counts-differ', 'the chunks agree', countsDiffer(0, 2), longBlock),
+  of('chunk-is-misplaced', 'the only chunk is the first', misplaced(0)),
+  of('chunk-is-misplaced', 'the last chunk is counted', misplaced(2), longBlock),
+  of(
+    'chunk-is-missing',
+    'the chunk is there',
+    ofFlaw({
+      flaw: 'missing',
+      number: 0,
+      absent: honest.map.proveAbsence(chunkKey(9)),
+      holder: openChunk(honest, 0),
+    }),
+  ),
+  of('chunk-is-due', 'the chunk is not counted', missing(1, 0)),
+  of('chunk-is-due', 'the chunk is not the first', missing(1)),
+  of('chunk-is-next', 'the chunk is the one after the next', nextElsewhere(0, 2), longBlock),
+  of('next-chunk-begins-elsewhere', 'the next chunk follows', nextElsewhere(0), longBlock),
+  of('chunk-is-last', 'the transaction is in the next chunk', transactionsLeft(0, 1), longBlock),
+  of('transaction-is-behind-chunk', 'the transaction is in the chunk', transactionsLeft(0, 2)),
+  of('transaction-is-behind-chunk', 'the transaction that fits is in the chunk', tooShort(0, 0)),
+  of('position-is-missing', 'the transaction of the chunk is there', inventedTransaction(0, 0, 8)),
+  of('position-is-in-chunk', 'the chunk ends before', inventedTransaction(0, 3)),
+  of('transaction-is-another', 'the transaction is that of the record', otherTransaction(0, 1)),
+  of('rest-does-not-follow', 'there are no auxiliary data', strangeRest(0, 1)),
+  of('rest-does-not-follow', 'the auxiliary data are right', strangeRest(1, 0), annotatedBlock),
+  of('chunk-is-malformed', 'the chunk has three transactions', malformed(0)),
+  of('chunk-is-malformed', 'one transaction is longer than a chunk', malformed(1), annotatedBlock),
+  of('chunk-is-malformed', 'one transaction has 16,384 bytes', malformed(1), annotatedTo(16_384)),
+  of('rest-follows', 'the auxiliary data are left out', tooShort(0, 1, fromHex('f5f6')), annotatedBlock),
+  of('chunk-has-room', 'both transactions are longer', tooShort(0, 1), longBlock),
 ]

@@ -1,9 +1,14 @@
 import { chunkKey, encodeChunkRecord } from '@ratatosk/block'
 import { CborWriter, concatBytes, fromHex, toHex } from '@ratatosk/cbor'
-import { encodeLedgerFraudProof, type LedgerFraudProof, openTransaction, proofParts } from '@ratatosk/fraud'
 import { blake2b256, type OutputReference } from '@ratatosk/ledger'
-import { chunksOf } from '../../../../../fraud/dist/test/lying-blocks.js'
-import { ledgerFraudScript } from '../../../fraud/scripts.js'
+import {
+  encodeLedgerFraudProof,
+  type LedgerFraudProof,
+  openTransaction,
+  proofParts,
+} from '@ratatosk/protocol/fraud'
+import { chunksOf } from '../../../../../protocol/dist/fraud/test/lying-blocks.js'
+import { ledgerFraudScript } from '../../../fraud-scripts.js'
 import { operator } from '../../world.js'
 import {
   blockOf,
@@ -11,10 +16,12 @@ import {
   coin1,
   coin2,
   eight,
+  fillers,
   first,
   hexOf,
   hexOfPosition,
   left,
+  measuredSizes,
   outputOf,
   outputRecord,
   outputsBefore,
@@ -22,23 +29,24 @@ import {
   payment,
   story,
 } from '../blocks.js'
-import { fillers, measuredSizes } from '../fillers.js'
-import type { ProvenLie } from '../measure-proof.js'
+import type { ProvenLie } from '../minting.js'
 import {
   countsDiffer,
+  honestHashes,
   inventedTransaction,
   malformed,
   misplaced,
   missing,
   nextElsewhere,
   otherTransaction,
+  prove,
+  storyKeys,
   strangeRest,
   tooLong,
   tooShort,
   transactionsLeft,
   wrongLength,
-} from './chunk-statements.js'
-import { honestHashes, prove, storyKeys } from './statements.js'
+} from './statements.js'
 
 const { made, unspent, beyond } = storyKeys
 const strangeKey = new Uint8Array(7)

@@ -1,5 +1,6 @@
 import { isLeaving, partsOf, transactionKey } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
 import {
   type LedgerFraudProof,
   openOutput,
@@ -7,8 +8,7 @@ import {
   openTransaction,
   openUnspent,
   type Resolution,
-} from '@ratatosk/fraud'
-import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
+} from '@ratatosk/protocol/fraud'
 import {
   blockOf,
   bridge,
@@ -24,7 +24,7 @@ import {
   type TestBlock,
 } from '../blocks.js'
 import type { Draw } from '../draw.js'
-import { chunkProofsOf } from './chunk-statements.js'
+import { chunkProofsOf } from './statements.js'
 
 /**
  * A block as an honest operator builds it, at random: every input is unspent when its transaction comes. Some

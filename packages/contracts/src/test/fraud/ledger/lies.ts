@@ -6,8 +6,8 @@ import {
   transactionKey,
 } from '@ratatosk/block'
 import { concatBytes, toHex } from '@ratatosk/cbor'
-import { type LedgerFraudProof, openRecord, openTransaction } from '@ratatosk/fraud'
 import { blake2b256, type OutputReference } from '@ratatosk/ledger'
+import { type LedgerFraudProof, openRecord, openTransaction } from '@ratatosk/protocol/fraud'
 import {
   blockOf,
   bridgedBlockOf,
@@ -37,12 +37,12 @@ import {
   third,
 } from '../blocks.js'
 import { chunkLies } from './chunk-lies.js'
-import type { LedgerLie } from './lie.js'
 import {
   beyond,
   gap,
   inputSpentElsewhere,
   inventedOutput,
+  type LedgerLie,
   made,
   outputNotNoted,
   referenceInputMissing,

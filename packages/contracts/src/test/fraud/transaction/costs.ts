@@ -1,10 +1,9 @@
 import { concatBytes } from '@ratatosk/cbor'
-import { encodeTransactionFraudProof, type TransactionFraudProof } from '@ratatosk/fraud'
-import { transactionFraudScript } from '../../../fraud/scripts.js'
+import { encodeTransactionFraudProof, type TransactionFraudProof } from '@ratatosk/protocol/fraud'
+import { transactionFraudScript } from '../../../fraud-scripts.js'
 import { operator } from '../../world.js'
-import { blockOf, hexOf, outputRecord, payment, type TestBlock } from '../blocks.js'
-import { fillers, measuredSizes } from '../fillers.js'
-import type { ProvenLie } from '../measure-proof.js'
+import { blockOf, fillers, hexOf, measuredSizes, outputRecord, payment, type TestBlock } from '../blocks.js'
+import type { ProvenLie } from '../minting.js'
 import { prove } from './statements.js'
 import {
   coin2,

@@ -1,13 +1,6 @@
 import { partsOf } from '@ratatosk/block'
 import { CborReader, concatBytes, equalBytes, fromHex, isWellFormed, toHex } from '@ratatosk/cbor'
 import {
-  type Asset,
-  openRecord,
-  openTransaction,
-  type ResolvedOutputs,
-  type TransactionFraudProof,
-} from '@ratatosk/fraud'
-import {
   blake2b256,
   decodeTransaction,
   decodeTransactionOutput,
@@ -16,6 +9,13 @@ import {
   type OutputReference,
   profileLimits,
 } from '@ratatosk/ledger'
+import {
+  type Asset,
+  openRecord,
+  openTransaction,
+  type ResolvedOutputs,
+  type TransactionFraudProof,
+} from '@ratatosk/protocol/fraud'
 import { blockOf, type Entries, hexOf, type TestBlock } from '../blocks.js'
 import type { Draw } from '../draw.js'
 import {

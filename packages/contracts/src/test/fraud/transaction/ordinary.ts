@@ -7,13 +7,16 @@ import {
   datumB,
   dave,
   grace,
+  hashOf,
+  hashOfNative,
   keyAddressOf,
   locker,
   native,
   outputWith,
   spend,
+  type WitnessedDraft,
+  witnessed,
 } from '../witness/story.js'
-import { hashOf, hashOfNative, type WitnessedDraft, witnessed } from '../witness/witnessed.js'
 
 /*
  * Transactions as wallets make them: they spend an output of a script and one of a key, and pay two outputs.

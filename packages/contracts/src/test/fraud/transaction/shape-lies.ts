@@ -1,8 +1,16 @@
 import { concatBytes } from '@ratatosk/cbor'
 import { encodeOutputReference } from '@ratatosk/ledger'
 import { blockOf, payment } from '../blocks.js'
-import { lie, type TransactionLie } from './lie.js'
-import { malformed, reference, repeated, strangeField, strangeOutput, strangeWitness } from './statements.js'
+import {
+  lie,
+  malformed,
+  reference,
+  repeated,
+  strangeField,
+  strangeOutput,
+  strangeWitness,
+  type TransactionLie,
+} from './statements.js'
 import {
   assets,
   blockWith,

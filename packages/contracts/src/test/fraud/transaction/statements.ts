@@ -1,5 +1,6 @@
 import { partsOf } from '@ratatosk/block'
 import { concatBytes } from '@ratatosk/cbor'
+import { blake2b256, encodeOutputReference } from '@ratatosk/ledger'
 import {
   type Asset,
   type AssetPlace,
@@ -8,9 +9,9 @@ import {
   openTransaction,
   type ResolvedOutputs,
   type TransactionFraudProof,
-} from '@ratatosk/fraud'
-import { blake2b256, encodeOutputReference } from '@ratatosk/ledger'
+} from '@ratatosk/protocol/fraud'
 import type { TestBlock } from '../blocks.js'
+import { blockWith, type Plan } from './transactions.js'
 
 /** @param position of the transaction; the first by default */
 export type Prove = (block: TestBlock, position?: number) => TransactionFraudProof
@@ -177,3 +178,26 @@ export const prove = {
   strangeWitness,
   repeated,
 }
+
+/** A block that breaks one rule, the proof of it, and the same block without the breach. */
+export interface TransactionLie {
+  readonly what: string
+  readonly block: TestBlock
+  readonly twin: TestBlock
+  readonly prove: Prove
+  readonly isDecoded: boolean
+}
+
+export const lie = (
+  what: string,
+  plan: Plan,
+  twin: Plan,
+  prove: Prove,
+  isDecoded = true,
+): TransactionLie => ({
+  what,
+  block: blockWith(plan),
+  twin: blockWith(twin),
+  prove,
+  isDecoded,
+})

@@ -1,6 +1,18 @@
-import { concatBytes } from '@ratatosk/cbor'
-import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
-import type { ProvableRules } from '../../../fraud/rules.js'
+import { judgeBlock, partsOf } from '@ratatosk/block'
+import { concatBytes, fromHex } from '@ratatosk/cbor'
+import {
+  blake2b256,
+  decodeOutputReference,
+  decodeTransaction,
+  decodeTransactionOutput,
+  encodeOutputReference,
+  type OutputReference,
+  outputReferenceKey,
+  type PredicateFailure,
+  validateProfile,
+} from '@ratatosk/ledger'
+import type { Asset } from '@ratatosk/protocol/fraud'
+import type { ProvableRules } from '../../../fraud-scripts.js'
 import { parameters } from '../../evaluate.js'
 import {
   blockOf,
@@ -12,6 +24,7 @@ import {
   noteOutputs,
   outputsBefore,
   payment,
+  type TestBlock,
 } from '../blocks.js'
 
 /*
@@ -160,8 +173,8 @@ export const specials = {
   looselyGold: special(303),
 } as const
 export const gold: Tokens[number] = [policy(1), text('gold'), 7n]
-const silver: Tokens[number] = [policy(1), text('a name of silver that is longer!'), 3n]
-const other: Tokens[number] = [policy(2), text(''), 9n]
+export const silver: Tokens[number] = [policy(1), text('a name of silver that is longer!'), 3n]
+export const other: Tokens[number] = [policy(2), text(''), 9n]
 export const goldTokens: Tokens = [other, silver, gold]
 /** Gold whose name has a head that is not the shortest: only a genesis may hold it. */
 const loosely = map(
@@ -209,3 +222,165 @@ export const unspentBefore = () =>
 
 export const blockWith = (plan?: Plan) => blockOf([transfer(plan).cbor], unspentBefore())
 export { coin0, coin1, coin2 }
+
+/** The witnesses and needed scripts that the transactions of these tests lack: other policies prove that. */
+const ofWitnesses = new Set([
+  'InvalidWitnessesUTXOW',
+  'MissingVKeyWitnessesUTXOW',
+  'MissingScriptWitnessesUTXOW',
+  'MissingRedeemers',
+  'ExtraRedeemers',
+  'ExtraneousScriptWitnessesUTXOW',
+  'NotAllowedSupplementalDatums',
+  'PPViewHashesDontMatch',
+  'ScriptIntegrityHashMismatch',
+  'BadInputsUTxO',
+  'NoCollateralInputs',
+  'InsufficientCollateral',
+  // Scripts are bytes of a size here, no programs.
+  'MalformedReferenceScripts',
+  'MalformedScriptWitnesses',
+])
+
+/** The predicates, besides those ignored, for which `judgeBlock` refuses the transactions of a block. */
+export async function transactionRulesBrokenBy(
+  block: TestBlock,
+  { parameters, networkId, slots }: ProvableRules = rules,
+  ignored: ReadonlySet<string> = ofWitnesses,
+): Promise<string[]> {
+  const before = new Map(
+    Array.from(block.outputsBefore, ([key, output]) => [
+      outputReferenceKey(decodeOutputReference(fromHex(key))),
+      decodeTransactionOutput(output),
+    ]),
+  )
+  const broken: string[] = []
+  // One at a time, because judging ends at the first transaction that lacks a witness.
+  for (const transaction of block.transactions) {
+    try {
+      await judgeBlock([transaction], block.header, withOutputsOf(block, before), {
+        parameters,
+        networkId,
+        slots,
+      })
+    } catch (error) {
+      const { failures } = error as { failures?: readonly PredicateFailure[] }
+      broken.push(...(failures?.map(ruleOf) ?? ['malformed']))
+    }
+  }
+  return broken.filter((predicate) => !ignored.has(predicate))
+}
+
+const ruleOf = ({ predicate, details }: PredicateFailure): string =>
+  details.part === 'transaction' ? `${predicate}, of a whole transaction` : predicate
+
+function withOutputsOf(block: TestBlock, before: Map<string, ReturnType<typeof decodeTransactionOutput>>) {
+  const all = new Map(before)
+  for (const transaction of block.transactions) {
+    const { id, outputs } = partsOf(transaction)
+    for (const [index, output] of outputs.entries())
+      all.set(outputReferenceKey({ transactionId: id, index }), decodeTransactionOutput(output))
+  }
+  return all
+}
+
+/** Pays everything that the inputs hold, but for the fee, to one output. */
+export const pays = (lovelace: bigint, tokens = goldTokens) => outputWith({ lovelace, tokens })
+
+export const withGold = (
+  input = specials.gold,
+  tokens = goldTokens,
+  minted?: readonly (typeof gold)[],
+): Plan => ({
+  inputs: [input],
+  outputs: [pays(4_800_000n, tokens)],
+  ...(minted && { fields: [[9, assetsOf(minted)]] }),
+})
+
+const assetsOf = (tokens: readonly (typeof gold)[]) =>
+  map(...tokens.map(([id, name, quantity]) => [string(id), map([string(name), int(quantity)])] as const))
+
+export const goldAsset: Asset = { policy: gold[0], name: gold[1] }
+
+export const moreGold: typeof gold = [gold[0], gold[1], gold[2] + 1n]
+
+export const script = (byte: number) => Uint8Array.of(0xf0, ...policy(byte))
+
+export const withdrawing = (...entries: readonly (readonly [Uint8Array, bigint])[]): Plan => ({
+  fields: [[5, map(...entries.map(([account, amount]) => [string(account), uint(amount)] as const))]],
+})
+
+export const zeroWithdrawals = withdrawing([script(1), 0n], [script(2), 0n])
+
+export const interval = (from?: bigint, until?: bigint): Plan => ({
+  fields: [
+    ...(until === undefined ? [] : [[3, uint(until)] as const]),
+    ...(from === undefined ? [] : [[8, uint(from)] as const]),
+  ],
+})
+
+export const data = map([uint(1), list(...Array.from({ length: 5 }, () => string(new Uint8Array(60))))])
+
+/** A redeemer that declares as many units as cost 0.1 ada. */
+const units = list(uint(1_000_000), uint(587_000_000))
+
+export const redeemerList = (...pointers: readonly (readonly [number, number])[]) =>
+  map([
+    uint(5),
+    list(
+      ...pointers.map(([purpose, index]) => list(uint(purpose), uint(index), list(uint(1), uint(2)), units)),
+    ),
+  ])
+
+export const redeemerMap = (...pointers: readonly (readonly [number, number])[]) =>
+  map([
+    uint(5),
+    openMap(
+      ...pointers.map(
+        ([purpose, index]) => [list(uint(purpose), uint(index)), list(string(text('x')), units)] as const,
+      ),
+    ),
+  ])
+
+/** A transfer with as little fee as its bytes cost, and what is missing added by `more`. */
+export const leastFee = (plan: Plan, more = 0n): Plan => {
+  let least = 0n
+  for (let tries = 0; tries < 3; tries++) {
+    const size = BigInt(blockWith({ ...plan, ...paying(least) }).transactions[0]!.length - 1)
+    least = 44n * size + 155_381n + more
+  }
+  return { ...plan, ...paying(least) }
+}
+
+const paying = (amount: bigint): Plan => ({
+  fee: amount,
+  outputs: [payment(60, 3_000_000n), payment(61, 7_000_000n - amount)],
+})
+
+/** Of two redeemers, rounded up. */
+export const unitsFee = 200_046n
+
+/** Names that are minted and paid, and keys that must sign: each key is an item. */
+export function withSigners(count: number): Plan {
+  const names = Array.from({ length: 100 }, (_, i) => [string(Uint8Array.of(i, i)), uint(1)] as const)
+  const tokens = map([string(policy(5)), map(...names)])
+  const value = list(uint(9_000_000), tokens)
+  return {
+    fee: 1_000_000n,
+    outputs: [map([uint(0), string(keyAddress(60))], [uint(1), value])],
+    fields: [
+      [9, tokens],
+      [14, list(...Array.from({ length: count }, (_, i) => string(new Uint8Array(28).fill(i))))],
+    ],
+  }
+}
+
+/** The fewest keys with which the body has too many items. */
+export const tooMany =
+  Array.from({ length: 250 }, (_, count) => count).find((count) =>
+    validateProfile(decodeTransaction(transfer(withSigners(count + 1)).cbor)).some(
+      ({ predicate }) => predicate === 'TooManyItems',
+    ),
+  )! + 1
+
+export const many = (count: number) => list(...Array.from({ length: count }, () => uint(1)))

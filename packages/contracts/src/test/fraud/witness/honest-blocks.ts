@@ -1,5 +1,4 @@
 import { BytesSet, CborWriter, toHex } from '@ratatosk/cbor'
-import type { ScriptNeed, SignatureNeed, WitnessFraudProof } from '@ratatosk/fraud'
 import {
   blake2b256,
   decodeNativeScript,
@@ -9,12 +8,23 @@ import {
   type Script,
   satisfiesNativeScript,
 } from '@ratatosk/ledger'
-import { type TestKey, testKey } from '../../keys.js'
+import type { ScriptNeed, SignatureNeed, WitnessFraudProof } from '@ratatosk/protocol/fraud'
+import { type TestKey, testKey } from '../../transaction.js'
 import { blockOf, type Entries, hexOf, payment, type TestBlock } from '../blocks.js'
 import type { Draw } from '../draw.js'
 import { outputIn, prove, spentIn } from './lies.js'
-import { accountOf, arrayOutput, keyAddressOf, native, outputWith } from './story.js'
-import { hashOf, hashOfNative, type Plutus, type WitnessedDraft, witnessed } from './witnessed.js'
+import {
+  accountOf,
+  arrayOutput,
+  hashOf,
+  hashOfNative,
+  keyAddressOf,
+  native,
+  outputWith,
+  type Plutus,
+  type WitnessedDraft,
+  witnessed,
+} from './story.js'
 
 const keys = Array.from({ length: 6 }, (_, index) => testKey(`signer ${index}`))
 const plutusScripts: readonly Plutus[] = (['PlutusV1', 'PlutusV2', 'PlutusV3'] as const).flatMap((language) =>

@@ -1,6 +1,19 @@
 import { partsOf } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import {
+  blake2b256,
+  decodeTransaction,
+  decodeTransactionOutput,
+  effects,
+  encodeOutputReference,
+  type OutputReference,
+  outputReferenceKey,
+  type TransactionOutput,
+  validatePhaseOne,
+  validateProfile,
+  validateProfileOfInputs,
+} from '@ratatosk/ledger'
+import {
   openOutput,
   openRecord,
   openTransaction,
@@ -8,8 +21,8 @@ import {
   type SignatureNeed,
   type SpentOpening,
   type WitnessFraudProof,
-} from '@ratatosk/fraud'
-import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
+} from '@ratatosk/protocol/fraud'
+import { parameters } from '../../evaluate.js'
 import type { TestBlock } from '../blocks.js'
 import {
   accountOf,
@@ -23,15 +36,57 @@ import {
   erin,
   everything,
   frank,
+  hashOf,
+  hashOfNative,
   locker,
   mintedByHeidi,
   minter,
+  type Plutus,
   referenced,
   storyWith,
   tooLarge,
   vault,
 } from './story.js'
-import { hashOf, hashOfNative, type Plutus } from './witnessed.js'
+
+/** The rules of the ledger and the layer 2 profile about witnesses and encodings. */
+const witnessPredicates = new Set([
+  'InvalidWitnessesUTXOW',
+  'MissingVKeyWitnessesUTXOW',
+  'ScriptWitnessNotValidatingUTXOW',
+  'MissingScriptWitnessesUTXOW',
+  'ExtraneousScriptWitnessesUTXOW',
+  'UnspendableUTxONoDatumHash',
+  'MissingRequiredDatums',
+  'NotAllowedSupplementalDatums',
+  'MissingRedeemers',
+  'ExtraRedeemers',
+  'PPViewHashesDontMatch',
+])
+const isOfEncoding = (predicate: string) => predicate.endsWith('NotSupported') || predicate === 'TooManyItems'
+
+/** The rules about witnesses that the transactions of a block break, and those about encodings. */
+export function witnessFailures(block: TestBlock): string[] {
+  const made = new Map<string, TransactionOutput>()
+  return block.transactions.flatMap((cbor) => {
+    const transaction = decodeTransaction(cbor)
+    const { body } = transaction
+    const utxos = new Map(made)
+    for (const reference of [...body.inputs, ...body.referenceInputs]) {
+      const output = block.outputBefore?.(encodeOutputReference(reference))
+      if (output) utxos.set(outputReferenceKey(reference), decodeTransactionOutput(output))
+    }
+    for (const { reference, output } of effects(transaction).produced)
+      made.set(outputReferenceKey(reference), output)
+    const context = { parameters, networkId: 0, slot: 200n }
+    return [
+      ...validateProfile(transaction),
+      ...validateProfileOfInputs(transaction, utxos),
+      ...validatePhaseOne(transaction, utxos, context),
+    ]
+      .map(({ predicate }) => predicate)
+      .filter((predicate) => witnessPredicates.has(predicate) || isOfEncoding(predicate))
+  })
+}
 
 /** A block whose only fault is in witnesses, and its proof, which proves nothing of the honest block. */
 export interface WitnessLie {

@@ -1,5 +1,6 @@
 import { transactionKey } from '@ratatosk/block'
 import { concatBytes, toHex } from '@ratatosk/cbor'
+import { blake2b256, encodeOutputReference, type OutputReference, profileLimits } from '@ratatosk/ledger'
 import {
   encodeLedgerFraudProof,
   type LedgerFraudProof,
@@ -8,14 +9,12 @@ import {
   openUnspent,
   proofParts,
   resolutionsOf,
-} from '@ratatosk/fraud'
-import { blake2b256, encodeOutputReference, type OutputReference, profileLimits } from '@ratatosk/ledger'
-import { ledgerFraudScript } from '../../../fraud/scripts.js'
+} from '@ratatosk/protocol/fraud'
+import { ledgerFraudScript } from '../../../fraud-scripts.js'
 import { eight, hexOf, outputRecord, patch, payment, type TestBlock } from '../blocks.js'
-import type { ProvenLie } from '../measure-proof.js'
+import type { ProvenLie } from '../minting.js'
 import { openList, references, uint } from '../transaction/transactions.js'
-import { amongMany, type Coins, type Ways } from './blocks.js'
-import { coins, type Worst, worst } from './transactions.js'
+import { amongMany, type Coins, coins, type Ways, type Worst, worst } from './largest.js'
 
 /*
  * The costliest proof of each fraud of the ledger policy that reads a body, about the largest transactions.

@@ -1,10 +1,10 @@
 import { toHex } from '@ratatosk/cbor'
-import { encodeWitnessFraudProof, type WitnessFraudProof } from '@ratatosk/fraud'
 import { blake2b256, encodeOutputReference, profileLimits } from '@ratatosk/ledger'
-import { witnessFraudScript } from '../../../fraud/scripts.js'
+import { encodeWitnessFraudProof, type WitnessFraudProof } from '@ratatosk/protocol/fraud'
+import { witnessFraudScript } from '../../../fraud-scripts.js'
 import { parameters } from '../../evaluate.js'
 import type { TestBlock } from '../blocks.js'
-import type { ProvenLie } from '../measure-proof.js'
+import type { ProvenLie } from '../minting.js'
 import {
   list,
   map,
@@ -16,10 +16,19 @@ import {
   uint,
 } from '../transaction/transactions.js'
 import { needs, prove } from '../witness/lies.js'
-import { native } from '../witness/story.js'
-import { hashOf, hashOfNative, type Plutus } from '../witness/witnessed.js'
-import { amongMany, type Coins, type Ways } from './blocks.js'
-import { coins, keyFiller, keyWitnesses, numbered, redeemers, type Worst, worst } from './transactions.js'
+import { hashOf, hashOfNative, native, type Plutus } from '../witness/story.js'
+import {
+  amongMany,
+  type Coins,
+  coins,
+  keyFiller,
+  keyWitnesses,
+  numbered,
+  redeemers,
+  type Ways,
+  type Worst,
+  worst,
+} from './largest.js'
 
 /*
  * The costliest proof of each fraud of the witness policy, about the largest transactions.

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { LedgerFraud, TransactionFraud, WitnessFraud } from '../../../fraud/layout.js'
+import { LedgerFraud, TransactionFraud, WitnessFraud } from '../../../layout.js'
 import { parameters } from '../../evaluate.js'
 import { worstCosts } from './measure.js'
 

@@ -9,7 +9,7 @@ import { mintingOf, scriptOf } from '../../../test/fraud/minting.js'
 import { translatePolicy } from '../../../test/fraud/trial.js'
 import { hasVectors, vectorBodies } from '../../../test/fraud/vectors.js'
 import { traces } from '../../../test/uplc/builtins.js'
-import { compileReadingCheck } from '../../compile.js'
+import { compileReadingCheck } from '../../blueprint.js'
 
 /**
  * `RATATOSK_READINGS=100000` reads so many generated bodies and every body of the vectors; otherwise a few

@@ -1,17 +1,6 @@
 import type { PBool, PByteString, PInt } from '@harmoniclabs/plu-ts'
-import {
-  addInteger,
-  boolean,
-  bytes as constant,
-  equalsByteString,
-  equalsInteger,
-  indexByteString,
-  integer,
-  lessThanInteger,
-  sliceByteString,
-} from '../../core/builtins.js'
 import { both, branch, either, every } from '../../core/data.js'
-import { type Bool, type Bytes, bind, choose, defineOf, type Int, scope } from '../../core/term.js'
+import * as p from '../../core/term.js'
 import { countIn, elementAt, fieldUnder, isArray, isMap, isString, keyAt, untagged } from './read.js'
 import { isThere } from './references.js'
 import { skip } from './skip.js'
@@ -51,60 +40,68 @@ const witnessSet = typesOf({ 0: set, 1: set, 2: set, 3: set, 4: set, 5: arrayOrM
 /** The fields that a body needs come first: inputs, outputs and fee. */
 const neededFields = 3
 
-const isUint = (first: Int): Bool => lessThanInteger(first, integer(0x20))
+const isUint = (first: p.Int): p.Bool => p.lessThanInteger(first, p.integer(0x20))
 
 /**
  * Whether a body is not a map, has an unknown, repeated or mistyped field, or lacks a required one.
  * @param key the first byte of the field's key
  * @param asset that is read of a mint
  */
-export const isStrangeBody = (cbor: Bytes, key: Int, asset: AssetTerms): Bool =>
+export const isStrangeBody = (cbor: p.Bytes, key: p.Int, asset: AssetTerms): p.Bool =>
   isStrange(cbor, key, asset, body, neededFields)
 
 /** The same of a witness set, which needs no fields. */
-export const isStrangeWitnessSet = (cbor: Bytes, key: Int): Bool =>
-  isStrange(cbor, key, { policy: integer(0), name: integer(0) }, witnessSet, 0)
+export const isStrangeWitnessSet = (cbor: p.Bytes, key: p.Int): p.Bool =>
+  isStrange(cbor, key, { policy: p.integer(0), name: p.integer(0) }, witnessSet, 0)
 
-const isStrange = (cbor: Bytes, key: Int, asset: AssetTerms, types: Uint8Array, needed: number): Bool =>
-  isStrangeAmong(cbor, key, asset.policy, asset.name, constant(types), integer(types.length), integer(needed))
+const isStrange = (cbor: p.Bytes, key: p.Int, asset: AssetTerms, types: Uint8Array, needed: number): p.Bool =>
+  isStrangeAmong(
+    cbor,
+    key,
+    asset.policy,
+    asset.name,
+    p.bytes(types),
+    p.integer(types.length),
+    p.integer(needed),
+  )
 
-const isStrangeAmong = defineOf<[PByteString, PInt, PInt, PInt, PByteString, PInt, PInt], PBool>(
+const isStrangeAmong = p.defineOf<[PByteString, PInt, PInt, PInt, PByteString, PInt, PInt], PBool>(
   7,
   (cbor, key, policy, name, types, known, needed) =>
-    choose(
-      isMap(indexByteString(cbor, integer(0))),
-      scope(function* () {
-        const count = yield* bind(
-          countIn(cbor, integer(0), (place) => equalsInteger(indexByteString(cbor, place), key)),
+    p.choose(
+      isMap(p.indexByteString(cbor, p.integer(0))),
+      p.scope(function* () {
+        const count = yield* p.bind(
+          countIn(cbor, p.integer(0), (place) => p.equalsInteger(p.indexByteString(cbor, place), key)),
         )
-        return choose(
-          equalsInteger(count, integer(1)),
-          choose(
-            lessThanInteger(key, known),
+        return p.choose(
+          p.equalsInteger(count, p.integer(1)),
+          p.choose(
+            p.lessThanInteger(key, known),
             isOfOtherType(cbor, key, { policy, name }, types),
-            boolean(true),
+            p.boolean(true),
           ),
           either(
-            lessThanInteger(integer(1), count),
-            both(lessThanInteger(integer(-1), key), lessThanInteger(key, needed)),
+            p.lessThanInteger(p.integer(1), count),
+            both(p.lessThanInteger(p.integer(-1), key), p.lessThanInteger(key, needed)),
           ),
         )
       }),
-      boolean(true),
+      p.boolean(true),
     ),
 )
 
-const isOfOtherType = (cbor: Bytes, key: Int, asset: AssetTerms, types: Bytes): Bool =>
-  scope(function* () {
-    const place = yield* bind(fieldUnder(cbor, integer(0), key))
-    const first = yield* bind(indexByteString(cbor, place))
-    const is = (condition: Bool): Bool => choose(condition, boolean(false), boolean(true))
+const isOfOtherType = (cbor: p.Bytes, key: p.Int, asset: AssetTerms, types: p.Bytes): p.Bool =>
+  p.scope(function* () {
+    const place = yield* p.bind(fieldUnder(cbor, p.integer(0), key))
+    const first = yield* p.bind(p.indexByteString(cbor, place))
+    const is = (condition: p.Bool): p.Bool => p.choose(condition, p.boolean(false), p.boolean(true))
     return branch(
-      indexByteString(types, key),
-      [type.any, boolean(false)],
+      p.indexByteString(types, key),
+      [type.any, p.boolean(false)],
       [type.number, is(isUint(first))],
       [type.array, is(isArray(first))],
-      [type.set, is(isArray(indexByteString(cbor, untagged(cbor, place))))],
+      [type.set, is(isArray(p.indexByteString(cbor, untagged(cbor, place))))],
       [type.map, is(isMap(first))],
       [type.mint, is(areAssets(cbor, place, asset, 0x40))],
       [type.arrayOrMap, is(either(isArray(first), isMap(first)))],
@@ -119,70 +116,70 @@ const policyLength = 30
  * Whether an item maps policies to names to quantities. Only the one `asset` is read; true without it.
  * @param bound above the first bytes of quantities: 0x20 if they are positive, 0x40 otherwise
  */
-const areAssets = (cbor: Bytes, assets: Int, asset: AssetTerms, bound: number): Bool =>
-  hasAsset(cbor, assets, asset.policy, asset.name, integer(bound))
+const areAssets = (cbor: p.Bytes, assets: p.Int, asset: AssetTerms, bound: number): p.Bool =>
+  hasAsset(cbor, assets, asset.policy, asset.name, p.integer(bound))
 
 /** The place of an asset in a value or a mint. */
 export interface AssetTerms {
-  readonly policy: Int
-  readonly name: Int
+  readonly policy: p.Int
+  readonly name: p.Int
 }
 
-const hasAsset = defineOf<[PByteString, PInt, PInt, PInt, PInt], PBool>(
+const hasAsset = p.defineOf<[PByteString, PInt, PInt, PInt, PInt], PBool>(
   5,
   (cbor, assets, policyIndex, nameIndex, bound) =>
     both(
-      isMap(indexByteString(cbor, assets)),
-      scope(function* () {
-        const policy = yield* bind(keyAt(cbor, assets, policyIndex))
-        return choose(
+      isMap(p.indexByteString(cbor, assets)),
+      p.scope(function* () {
+        const policy = yield* p.bind(keyAt(cbor, assets, policyIndex))
+        return p.choose(
           isThere(policy),
-          scope(function* () {
-            const names = yield* bind(addInteger(policy, integer(policyLength)))
+          p.scope(function* () {
+            const names = yield* p.bind(p.addInteger(policy, p.integer(policyLength)))
             return every(
-              equalsByteString(
-                sliceByteString(policy, integer(policyHead.length), cbor),
-                constant(policyHead),
+              p.equalsByteString(
+                p.sliceByteString(policy, p.integer(policyHead.length), cbor),
+                p.bytes(policyHead),
               ),
-              isMap(indexByteString(cbor, names)),
-              scope(function* () {
-                const name = yield* bind(keyAt(cbor, names, nameIndex))
-                return choose(isThere(name), isNameWithQuantity(cbor, name, bound), boolean(true))
+              isMap(p.indexByteString(cbor, names)),
+              p.scope(function* () {
+                const name = yield* p.bind(keyAt(cbor, names, nameIndex))
+                return p.choose(isThere(name), isNameWithQuantity(cbor, name, bound), p.boolean(true))
               }),
             )
           }),
-          boolean(true),
+          p.boolean(true),
         )
       }),
     ),
 )
 
 /** Whether there is a name of at most 32 bytes with a quantity. */
-const isNameWithQuantity = (cbor: Bytes, name: Int, bound: Int): Bool =>
-  scope(function* () {
-    const first = yield* bind(indexByteString(cbor, name))
+const isNameWithQuantity = (cbor: p.Bytes, name: p.Int, bound: p.Int): p.Bool =>
+  p.scope(function* () {
+    const first = yield* p.bind(p.indexByteString(cbor, name))
     return both(
-      choose(
-        equalsInteger(first, integer(0x58)),
-        lessThanInteger(indexByteString(cbor, addInteger(name, integer(1))), integer(33)),
-        both(lessThanInteger(integer(0x3f), first), lessThanInteger(first, integer(0x58))),
+      p.choose(
+        p.equalsInteger(first, p.integer(0x58)),
+        p.lessThanInteger(p.indexByteString(cbor, p.addInteger(name, p.integer(1))), p.integer(33)),
+        both(p.lessThanInteger(p.integer(0x3f), first), p.lessThanInteger(first, p.integer(0x58))),
       ),
-      lessThanInteger(indexByteString(cbor, skip(cbor, integer(1), name)), bound),
+      p.lessThanInteger(p.indexByteString(cbor, skip(cbor, p.integer(1), name)), bound),
     )
   })
 
 /** Whether the item at a place is lovelace, or lovelace and assets. */
-const isValue = (cbor: Bytes, value: Int, asset: AssetTerms): Bool =>
-  scope(function* () {
-    const first = yield* bind(indexByteString(cbor, value))
-    return choose(
+const isValue = (cbor: p.Bytes, value: p.Int, asset: AssetTerms): p.Bool =>
+  p.scope(function* () {
+    const first = yield* p.bind(p.indexByteString(cbor, value))
+    return p.choose(
       isArray(first),
-      scope(function* () {
-        const lovelace = yield* bind(elementAt(cbor, value, integer(0)))
-        const assets = yield* bind(elementAt(cbor, value, integer(1)))
+      p.scope(function* () {
+        const lovelace = yield* p.bind(elementAt(cbor, value, p.integer(0)))
+        const assets = yield* p.bind(elementAt(cbor, value, p.integer(1)))
         return every(
           isThere(assets),
-          isUint(indexByteString(cbor, lovelace)),
+          isUint(p.indexByteString(cbor, lovelace)),
           areAssets(cbor, assets, asset, 0x20),
         )
       }),
@@ -194,30 +191,33 @@ const isValue = (cbor: Bytes, value: Int, asset: AssetTerms): Bool =>
  * Whether the item at a place is an output: an array of address and value, or a map that has both under 0
  * and 1 and no key from 4 on. Of the value, one asset is read.
  */
-export const isOutput = (cbor: Bytes, place: Int, asset: AssetTerms): Bool =>
-  scope(function* () {
-    const output = yield* bind(place)
-    const first = yield* bind(indexByteString(cbor, output))
-    const hasBoth = (address: Int, value: Int): Bool =>
-      scope(function* () {
-        const one = yield* bind(address)
-        const other = yield* bind(value)
+export const isOutput = (cbor: p.Bytes, place: p.Int, asset: AssetTerms): p.Bool =>
+  p.scope(function* () {
+    const output = yield* p.bind(place)
+    const first = yield* p.bind(p.indexByteString(cbor, output))
+    const hasBoth = (address: p.Int, value: p.Int): p.Bool =>
+      p.scope(function* () {
+        const one = yield* p.bind(address)
+        const other = yield* p.bind(value)
         return every(
           isThere(one),
           isThere(other),
-          isString(indexByteString(cbor, one)),
+          isString(p.indexByteString(cbor, one)),
           isValue(cbor, other, asset),
         )
       })
-    return choose(
+    return p.choose(
       isMap(first),
       both(
-        equalsInteger(
-          countIn(cbor, output, (key) => lessThanInteger(integer(3), indexByteString(cbor, key))),
-          integer(0),
+        p.equalsInteger(
+          countIn(cbor, output, (key) => p.lessThanInteger(p.integer(3), p.indexByteString(cbor, key))),
+          p.integer(0),
         ),
-        hasBoth(fieldUnder(cbor, output, integer(0)), fieldUnder(cbor, output, integer(1))),
+        hasBoth(fieldUnder(cbor, output, p.integer(0)), fieldUnder(cbor, output, p.integer(1))),
       ),
-      both(isArray(first), hasBoth(elementAt(cbor, output, integer(0)), elementAt(cbor, output, integer(1)))),
+      both(
+        isArray(first),
+        hasBoth(elementAt(cbor, output, p.integer(0)), elementAt(cbor, output, p.integer(1))),
+      ),
     )
   })

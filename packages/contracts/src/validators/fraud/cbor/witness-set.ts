@@ -1,40 +1,6 @@
 import type { PBool, PByteString, PData, PInt, PLam, PList } from '@harmoniclabs/plu-ts'
-import {
-  addInteger,
-  bData,
-  blake2b224,
-  blake2b256,
-  boolean,
-  bytes,
-  consByteString,
-  equalsByteString,
-  equalsInteger,
-  fail,
-  indexByteString,
-  integer,
-  lessThanEqualsInteger,
-  lessThanInteger,
-  listOf,
-  multiplyInteger,
-  prepend,
-  sliceByteString,
-  subtractInteger,
-} from '../../core/builtins.js'
 import { both, branch, either, includes, not } from '../../core/data.js'
-import {
-  type Bool,
-  type Bytes,
-  bind,
-  call,
-  choose,
-  define,
-  defineOf,
-  type Int,
-  type List,
-  lambda,
-  recursive,
-  scope,
-} from '../../core/term.js'
+import * as p from '../../core/term.js'
 import {
   argumentAt,
   countIn,
@@ -67,49 +33,52 @@ export const WitnessField = {
 } as const
 
 /** Where a field is; `nowhere` if the witness set lacks it. */
-export const fieldOf = (witnesses: Bytes, field: keyof typeof WitnessField): Int =>
-  fieldAt(witnesses, integer(0), WitnessField[field])
+export const fieldOf = (witnesses: p.Bytes, field: keyof typeof WitnessField): p.Int =>
+  fieldAt(witnesses, p.integer(0), WitnessField[field])
 
-const isSome = (count: Int): Bool => lessThanInteger(integer(0), count)
+const isSome = (count: p.Int): p.Bool => p.lessThanInteger(p.integer(0), count)
 
-const beginsWith = (cbor: Bytes, place: Int, start: Uint8Array): Bool =>
-  equalsByteString(sliceByteString(place, integer(start.length), cbor), bytes(start))
+const beginsWith = (cbor: p.Bytes, place: p.Int, start: Uint8Array): p.Bool =>
+  p.equalsByteString(p.sliceByteString(place, p.integer(start.length), cbor), p.bytes(start))
 
 const keyStart = Uint8Array.of(0x58, 32)
 const signatureStart = Uint8Array.of(0x58, 64)
 
-const hasKeyAndSignature = (witnesses: Bytes, witness: Int): Bool =>
+const hasKeyAndSignature = (witnesses: p.Bytes, witness: p.Int): p.Bool =>
   both(
-    beginsWith(witnesses, addInteger(witness, integer(1)), keyStart),
-    beginsWith(witnesses, addInteger(witness, integer(35)), signatureStart),
+    beginsWith(witnesses, p.addInteger(witness, p.integer(1)), keyStart),
+    beginsWith(witnesses, p.addInteger(witness, p.integer(35)), signatureStart),
   )
 
 /** Whether an item is a key witness (array of two) or bootstrap witness (four): key and signature first. */
-export const isWitness = (witnesses: Bytes, isBootstrap: Bool, witness: Int): Bool =>
+export const isWitness = (witnesses: p.Bytes, isBootstrap: p.Bool, witness: p.Int): p.Bool =>
   both(
-    equalsInteger(indexByteString(witnesses, witness), choose(isBootstrap, integer(0x84), integer(0x82))),
+    p.equalsInteger(
+      p.indexByteString(witnesses, witness),
+      p.choose(isBootstrap, p.integer(0x84), p.integer(0x82)),
+    ),
     hasKeyAndSignature(witnesses, witness),
   )
 
 /** The public key of the key witness or bootstrap witness at a place: `[key, signature, …]`. */
-export const publicKeyAt = defineOf<[PByteString, PInt], PByteString>(2, (witnesses, witness) =>
-  choose(
+export const publicKeyAt = p.defineOf<[PByteString, PInt], PByteString>(2, (witnesses, witness) =>
+  p.choose(
     hasKeyAndSignature(witnesses, witness),
-    sliceByteString(addInteger(witness, integer(3)), integer(32), witnesses),
-    fail(),
+    p.sliceByteString(p.addInteger(witness, p.integer(3)), p.integer(32), witnesses),
+    p.fail(),
   ),
 )
 
-export const signatureAt = (witnesses: Bytes, witness: Int): Bytes =>
-  sliceByteString(addInteger(witness, integer(37)), integer(64), witnesses)
+export const signatureAt = (witnesses: p.Bytes, witness: p.Int): p.Bytes =>
+  p.sliceByteString(p.addInteger(witness, p.integer(37)), p.integer(64), witnesses)
 
 /** Where the key witness or bootstrap witness at an index is; `nowhere` behind the last. */
-export const witnessAt = (witnesses: Bytes, isBootstrap: Bool, index: Int): Int =>
+export const witnessAt = (witnesses: p.Bytes, isBootstrap: p.Bool, index: p.Int): p.Int =>
   elementAt(
     witnesses,
     untagged(
       witnesses,
-      choose(isBootstrap, fieldOf(witnesses, 'bootstrapWitnesses'), fieldOf(witnesses, 'keyWitnesses')),
+      p.choose(isBootstrap, fieldOf(witnesses, 'bootstrapWitnesses'), fieldOf(witnesses, 'keyWitnesses')),
     ),
     index,
   )
@@ -118,30 +87,32 @@ export const witnessAt = (witnesses: Bytes, isBootstrap: Bool, index: Int): Int 
 const keyWitnessLength = 101
 
 /** The hashes of the keys that signed, without bootstrap witnesses. Fails at a malformed key witness. */
-export const signersIn = define<PByteString, PList<PData>>((witnesses) =>
-  scope(function* () {
-    const field = yield* bind(fieldOf(witnesses, 'keyWitnesses'))
-    return choose(
+export const signersIn = p.define<PByteString, PList<PData>>((witnesses) =>
+  p.scope(function* () {
+    const field = yield* p.bind(fieldOf(witnesses, 'keyWitnesses'))
+    return p.choose(
       isThere(field),
       withArray(witnesses, untagged(witnesses, field), (count, first) =>
-        call<PList<PData>>(
-          recursive<PInt, PLam<PInt, PList<PData>>>((self, left) =>
-            lambda((witness) =>
-              choose(
+        p.call<PList<PData>>(
+          p.recursive<PInt, PLam<PInt, PList<PData>>>((self, left) =>
+            p.lambda((witness) =>
+              p.choose(
                 isEnd(witnesses, left, witness),
-                listOf(),
-                choose(
-                  isWitness(witnesses, boolean(false), witness),
-                  prepend(
-                    bData(
-                      blake2b224(sliceByteString(addInteger(witness, integer(3)), integer(32), witnesses)),
+                p.listOf(),
+                p.choose(
+                  isWitness(witnesses, p.boolean(false), witness),
+                  p.prepend(
+                    p.bData(
+                      p.blake2b224(
+                        p.sliceByteString(p.addInteger(witness, p.integer(3)), p.integer(32), witnesses),
+                      ),
                     ),
-                    call<PList<PData>>(
-                      self(subtractInteger(left, integer(1))),
-                      addInteger(witness, integer(keyWitnessLength)),
+                    p.call<PList<PData>>(
+                      self(p.subtractInteger(left, p.integer(1))),
+                      p.addInteger(witness, p.integer(keyWitnessLength)),
                     ),
                   ),
-                  fail(),
+                  p.fail(),
                 ),
               ),
             ),
@@ -149,40 +120,40 @@ export const signersIn = define<PByteString, PList<PData>>((witnesses) =>
           first,
         ),
       ),
-      listOf(),
+      p.listOf(),
     )
   }),
 )
 
-export const isSigned = (signers: List, keyHash: Bytes): Bool => includes(signers, bData(keyHash))
+export const isSigned = (signers: p.List, keyHash: p.Bytes): p.Bool => includes(signers, p.bData(keyHash))
 
 /** The kinds of native scripts, by their number in the CDDL. */
 const Native = { signature: 0, all: 1, any: 2, atLeast: 3, invalidBefore: 4, invalidHereafter: 5 } as const
 
 /** The facts that native scripts ask of a transaction: its signers, and the bounds of its interval. */
 interface Satisfying {
-  readonly signers: List
-  readonly body: Bytes
-  readonly from: Int
-  readonly until: Int
+  readonly signers: p.List
+  readonly body: p.Bytes
+  readonly from: p.Int
+  readonly until: p.Int
 }
 
-export const isSatisfied = (script: Bytes, { signers, body, from, until }: Satisfying): Bool =>
-  recursive<PInt, PBool>((self, place) =>
+export const isSatisfied = (script: p.Bytes, { signers, body, from, until }: Satisfying): p.Bool =>
+  p.recursive<PInt, PBool>((self, place) =>
     withArray(script, place, (_size, kind) =>
-      scope(function* () {
-        const content = yield* bind(skip(script, integer(1), kind))
+      p.scope(function* () {
+        const content = yield* p.bind(skip(script, p.integer(1), kind))
         const number = argumentAt(script, content)
-        const bound = (at: Int, satisfied: (bound: Int) => Bool): Bool =>
+        const bound = (at: p.Int, satisfied: (bound: p.Int) => p.Bool): p.Bool =>
           both(isThere(at), satisfied(argumentAt(body, at)))
         return branch(
           argumentAt(script, kind),
           [Native.signature, isSigned(signers, stringAt(script, content))],
           [
             Native.all,
-            equalsInteger(
+            p.equalsInteger(
               countIn(script, content, (part) => not(self(part))),
-              integer(0),
+              p.integer(0),
             ),
           ],
           [Native.any, isSome(countIn(script, content, self))],
@@ -190,20 +161,20 @@ export const isSatisfied = (script: Bytes, { signers, body, from, until }: Satis
             Native.atLeast,
             // The number may be negative.
             either(
-              lessThanInteger(integer(0x1f), indexByteString(script, content)),
-              lessThanEqualsInteger(number, countIn(script, skip(script, integer(1), content), self)),
+              p.lessThanInteger(p.integer(0x1f), p.indexByteString(script, content)),
+              p.lessThanEqualsInteger(number, countIn(script, skip(script, p.integer(1), content), self)),
             ),
           ],
-          [Native.invalidBefore, bound(from, (start) => lessThanEqualsInteger(number, start))],
-          [Native.invalidHereafter, bound(until, (end) => lessThanEqualsInteger(end, number))],
+          [Native.invalidBefore, bound(from, (start) => p.lessThanEqualsInteger(number, start))],
+          [Native.invalidHereafter, bound(until, (end) => p.lessThanEqualsInteger(end, number))],
         )
       }),
     ),
-  )(integer(0))
+  )(p.integer(0))
 
 /** The hash of a script. @param language 0 native, else the version of Plutus */
-export const hashOfScript = defineOf<[PInt, PByteString], PByteString>(2, (language, script) =>
-  blake2b224(consByteString(language, script)),
+export const hashOfScript = p.defineOf<[PInt, PByteString], PByteString>(2, (language, script) =>
+  p.blake2b224(p.consByteString(language, script)),
 )
 
 /** The language byte of a field's scripts, by the field's key; {@link noLanguage} for other fields. */
@@ -211,43 +182,43 @@ const languageByField = Uint8Array.of(255, 0, 255, 1, 255, 255, 2, 3)
 const noLanguage = 255
 
 /** Whether a witness set has a script, by its hash. Fails at fields that no witness set has. */
-export const hasScript = (witnesses: Bytes, hash: Bytes): Bool =>
+export const hasScript = (witnesses: p.Bytes, hash: p.Bytes): p.Bool =>
   isSome(
-    countIn(witnesses, integer(0), (field) =>
-      scope(function* () {
-        const language = yield* bind(
-          indexByteString(bytes(languageByField), indexByteString(witnesses, field)),
+    countIn(witnesses, p.integer(0), (field) =>
+      p.scope(function* () {
+        const language = yield* p.bind(
+          p.indexByteString(p.bytes(languageByField), p.indexByteString(witnesses, field)),
         )
-        const isScript = (place: Int, behind: Int): Bool => {
-          const isOf = (script: Bytes) => equalsByteString(hashOfScript(language, script), hash)
-          return choose(
-            equalsInteger(language, integer(0)),
-            isOf(sliceByteString(place, subtractInteger(behind, place), witnesses)),
+        const isScript = (place: p.Int, behind: p.Int): p.Bool => {
+          const isOf = (script: p.Bytes) => p.equalsByteString(hashOfScript(language, script), hash)
+          return p.choose(
+            p.equalsInteger(language, p.integer(0)),
+            isOf(p.sliceByteString(place, p.subtractInteger(behind, place), witnesses)),
             // An item that is no string is no script.
-            both(isString(indexByteString(witnesses, place)), isOf(stringAt(witnesses, place))),
+            both(isString(p.indexByteString(witnesses, place)), isOf(stringAt(witnesses, place))),
           )
         }
         return both(
-          lessThanInteger(language, integer(noLanguage)),
-          isSome(countIn(witnesses, addInteger(field, integer(1)), isScript)),
+          p.lessThanInteger(language, p.integer(noLanguage)),
+          isSome(countIn(witnesses, p.addInteger(field, p.integer(1)), isScript)),
         )
       }),
     ),
   )
 
 /** A redeemer's purpose and index as one number. */
-export const pointer = (purpose: Int, index: Int): Int =>
-  addInteger(multiplyInteger(index, integer(8)), purpose)
+export const pointer = (purpose: p.Int, index: p.Int): p.Int =>
+  p.addInteger(p.multiplyInteger(index, p.integer(8)), purpose)
 
 /** Whether a redeemer is at a place: in a map `[purpose, index]: …`, in a list `[purpose, index, …]`. */
-export const hasRedeemer = defineOf<[PByteString, PInt, PInt], PBool>(3, (witnesses, redeemers, wanted) =>
+export const hasRedeemer = p.defineOf<[PByteString, PInt, PInt], PBool>(3, (witnesses, redeemers, wanted) =>
   isSome(
     countIn(witnesses, redeemers, (redeemer) =>
       withArray(witnesses, redeemer, (_size, purpose) =>
-        equalsInteger(
+        p.equalsInteger(
           pointer(
             argumentAt(witnesses, purpose),
-            argumentAt(witnesses, skip(witnesses, integer(1), purpose)),
+            argumentAt(witnesses, skip(witnesses, p.integer(1), purpose)),
           ),
           wanted,
         ),
@@ -257,13 +228,16 @@ export const hasRedeemer = defineOf<[PByteString, PInt, PInt], PBool>(3, (witnes
 )
 
 /** Whether there is a datum at the place of datums, by its hash. */
-export const hasDatum = (witnesses: Bytes, datums: Int, hash: Bytes): Bool =>
+export const hasDatum = (witnesses: p.Bytes, datums: p.Int, hash: p.Bytes): p.Bool =>
   isSome(
     countIn(witnesses, datums, (datum, behind) =>
-      equalsByteString(blake2b256(sliceByteString(datum, subtractInteger(behind, datum), witnesses)), hash),
+      p.equalsByteString(
+        p.blake2b256(p.sliceByteString(datum, p.subtractInteger(behind, datum), witnesses)),
+        hash,
+      ),
     ),
   )
 
 /** The item at the place of a field, as it is encoded; other bytes `nowhere`. */
-export const fieldBytes = (witnesses: Bytes, place: Int, otherwise: Uint8Array): Bytes =>
-  choose(isThere(place), itemBytes(witnesses, place), bytes(otherwise))
+export const fieldBytes = (witnesses: p.Bytes, place: p.Int, otherwise: Uint8Array): p.Bytes =>
+  p.choose(isThere(place), itemBytes(witnesses, place), p.bytes(otherwise))

@@ -1,20 +1,22 @@
 import { headerHash } from '@ratatosk/block'
+import { fromHex } from '@ratatosk/cbor'
+import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import {
   encodeLedgerFraudProof,
   encodeResolution,
+  findLedgerFraud,
   type LedgerFraudProof,
   outsource,
   resolutionName,
-} from '@ratatosk/fraud'
-import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
+} from '@ratatosk/protocol/fraud'
 import { describe, expect, it } from 'vitest'
-import { ledgerFraudScript } from '../../../fraud/scripts.js'
-import { testedEngines } from '../../../test/evaluate.js'
-import { honestBlock } from '../../../test/fraud/blocks.js'
+import { ledgerFraudScript } from '../../../fraud-scripts.js'
+import { engines, testedEngines } from '../../../test/evaluate.js'
+import { honestBlock, type TestBlock } from '../../../test/fraud/blocks.js'
 import { encodeLedgerBreach, ledgerBreaches } from '../../../test/fraud/ledger/breaches.js'
-import { resolutionsIn } from '../../../test/fraud/ledger/honest-blocks.js'
+import { honestBlockOf, resolutionsIn } from '../../../test/fraud/ledger/honest-blocks.js'
 import { ledgerLies } from '../../../test/fraud/ledger/lies.js'
-import { mintingOf } from '../../../test/fraud/minting.js'
+import { convictingBy, mintingOf } from '../../../test/fraud/minting.js'
 import { judgeWithoutRules, verdictsOf } from '../../../test/fraud/without-rules.js'
 
 const script = ledgerFraudScript()
@@ -115,5 +117,39 @@ describe('the ledger policy', () => {
     parameters: [],
     breaches: ledgerBreaches,
     encode: encodeLedgerBreach,
+  })
+})
+
+const find = (block: TestBlock) =>
+  findLedgerFraud({
+    ...block,
+    keys: [...block.outputsBefore.keys(), ...block.outputsAfter.keys()].map((key) => fromHex(key)),
+  })
+
+describe('findLedgerFraud', () => {
+  const judge = engines.cek
+
+  it.each(ledgerLies)('finds a fraud that the policy accepts where $what', ({ block }) => {
+    const found = find(block)
+    expect(found).toBeDefined()
+    expect(judge(convictingBy(script, block.header, found!))).toMatchObject({ ok: true })
+  })
+
+  it('finds only what needs no outputs after the block where these are unknown', () => {
+    for (const { block, what } of ledgerLies) {
+      const { after: _, ...unknown } = block
+      const found = findLedgerFraud(unknown)
+      if (what.includes('after the block')) expect(found, what).toBeUndefined()
+      else expect(found, what).toBeDefined()
+    }
+  })
+
+  it('finds nothing in honest blocks', () => {
+    let state = 7
+    const draw = (count: number) => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+      return (state >>> 8) % count
+    }
+    for (let i = 0; i < 40; i++) expect(find(honestBlockOf(draw))).toBeUndefined()
   })
 })

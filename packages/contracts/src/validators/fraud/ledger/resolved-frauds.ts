@@ -1,23 +1,7 @@
-import {
-  blake2b256,
-  boolean,
-  equalsByteString,
-  equalsInteger,
-  integer,
-  lessThanEqualsInteger,
-  lessThanInteger,
-  multiplyInteger,
-  sliceByteString,
-  subtractInteger,
-  unBData,
-  unIData,
-  unListData,
-} from '../../core/builtins.js'
 import { at, both, branch, constructorOf, either, fieldsOf, not } from '../../core/data.js'
-import { type Bytes, bind, choose, type Data, scope } from '../../core/term.js'
+import * as p from '../../core/term.js'
 import { BodyField, hasReference, referenceAt, referenceCount, referencesIn } from '../cbor/references.js'
-import { type Accused, positionOf, recordOf } from '../openings.js'
-import type { FraudCheck as Check } from '../policy.js'
+import { type Accused, type FraudCheck as Check, positionOf, recordOf } from '../policy.js'
 import {
   createdOf,
   hasLeft,
@@ -37,10 +21,10 @@ import {
 type FraudCheck = Check<Accused>
 
 /** The hash of what a reference stands for. @param before is read if the block does not note the output */
-export const hashUnder = (block: Accused, key: Bytes, noted: Data, before: Data): Bytes =>
-  scope(function* () {
-    const output = yield* bind(block.outputIn(key, noted))
-    return choose(isEmpty(output), block.hashIn('before', key, before), outputHashOf(output))
+export const hashUnder = (block: Accused, key: p.Bytes, noted: p.Data, before: p.Data): p.Bytes =>
+  p.scope(function* () {
+    const output = yield* p.bind(block.outputIn(key, noted))
+    return p.choose(isEmpty(output), block.hashIn('before', key, before), outputHashOf(output))
   })
 
 /**
@@ -49,21 +33,23 @@ export const hashUnder = (block: Accused, key: Bytes, noted: Data, before: Data)
  * block does not note the output.
  */
 export const wrongResolved: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const opening = yield* bind(unListData(at(fields, 0)))
-    const body = yield* bind(block.bodyIn(opening))
-    const index = yield* bind(unIData(at(fields, 1)))
-    const hashes = yield* bind(unBData(at(fields, 2)))
-    const inputs = yield* bind(referencesIn(body, BodyField.inputs))
-    const count = yield* bind(referenceCount(body, inputs))
-    const isInput = yield* bind(lessThanInteger(index, count))
-    const set = choose(isInput, inputs, referencesIn(body, BodyField.referenceInputs))
-    const key = yield* bind(referenceAt(body, set, choose(isInput, index, subtractInteger(index, count))))
-    const recorded = sliceByteString(multiplyInteger(index, integer(32)), integer(32), hashes)
-    const actual = yield* bind(hashUnder(block, key, at(fields, 3), at(fields, 4)))
+  p.scope(function* () {
+    const opening = yield* p.bind(p.unListData(at(fields, 0)))
+    const body = yield* p.bind(block.bodyIn(opening))
+    const index = yield* p.bind(p.unIData(at(fields, 1)))
+    const hashes = yield* p.bind(p.unBData(at(fields, 2)))
+    const inputs = yield* p.bind(referencesIn(body, BodyField.inputs))
+    const count = yield* p.bind(referenceCount(body, inputs))
+    const isInput = yield* p.bind(p.lessThanInteger(index, count))
+    const set = p.choose(isInput, inputs, referencesIn(body, BodyField.referenceInputs))
+    const key = yield* p.bind(
+      referenceAt(body, set, p.choose(isInput, index, p.subtractInteger(index, count))),
+    )
+    const recorded = p.sliceByteString(p.multiplyInteger(index, p.integer(32)), p.integer(32), hashes)
+    const actual = yield* p.bind(hashUnder(block, key, at(fields, 3), at(fields, 4)))
     return book.enforce({
-      'hashes-are-recorded': equalsByteString(blake2b256(hashes), resolvedHashOf(recordOf(opening))),
-      'recorded-hash-is-wrong': not(equalsByteString(recorded, actual)),
+      'hashes-are-recorded': p.equalsByteString(p.blake2b256(hashes), resolvedHashOf(recordOf(opening))),
+      'recorded-hash-is-wrong': not(p.equalsByteString(recorded, actual)),
     })
   })
 
@@ -73,13 +59,15 @@ export const wrongResolved: FraudCheck = (book, block, fields) =>
 
 /** Input `index` is noted as spent by another transaction, or not at all. `[transaction, index, output]` */
 export const inputSpentElsewhere: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const opening = yield* bind(unListData(at(fields, 0)))
-    const body = yield* bind(block.bodyIn(opening))
-    const key = yield* bind(referenceAt(body, referencesIn(body, BodyField.inputs), unIData(at(fields, 1))))
-    const output = yield* bind(block.outputIn(key, at(fields, 2)))
+  p.scope(function* () {
+    const opening = yield* p.bind(p.unListData(at(fields, 0)))
+    const body = yield* p.bind(block.bodyIn(opening))
+    const key = yield* p.bind(
+      referenceAt(body, referencesIn(body, BodyField.inputs), p.unIData(at(fields, 1))),
+    )
+    const output = yield* p.bind(block.outputIn(key, at(fields, 2)))
     return book.enforce({
-      'input-is-spent-elsewhere': not(equalsInteger(spentOf(output), next(positionOf(opening)))),
+      'input-is-spent-elsewhere': not(p.equalsInteger(spentOf(output), next(positionOf(opening)))),
     })
   })
 
@@ -89,23 +77,23 @@ export const inputSpentElsewhere: FraudCheck = (book, block, fields) =>
  * `Left [withdrawals]`
  */
 export const spentWithoutInput: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const key = yield* bind(unBData(at(fields, 0)))
-    const output = yield* bind(block.outputIn(key, at(fields, 1)))
-    const spent = yield* bind(spentOf(output))
-    const spender = yield* bind(at(fields, 2))
-    const shown = yield* bind(at(fieldsOf(spender), 0))
+  p.scope(function* () {
+    const key = yield* p.bind(p.unBData(at(fields, 0)))
+    const output = yield* p.bind(block.outputIn(key, at(fields, 1)))
+    const spent = yield* p.bind(spentOf(output))
+    const spender = yield* p.bind(at(fields, 2))
+    const shown = yield* p.bind(at(fieldsOf(spender), 0))
     const stays = not(hasLeft(spent))
     return branch(
       constructorOf(spender),
       [
         0,
-        scope(function* () {
-          const opening = yield* bind(unListData(shown))
-          const body = yield* bind(block.bodyIn(opening))
+        p.scope(function* () {
+          const opening = yield* p.bind(p.unListData(shown))
+          const body = yield* p.bind(block.bodyIn(opening))
           return book.enforce({
             'output-stays': stays,
-            'spender-is-noted': equalsInteger(spent, next(positionOf(opening))),
+            'spender-is-noted': p.equalsInteger(spent, next(positionOf(opening))),
             'spender-lacks-input': not(hasReference(body, referencesIn(body, BodyField.inputs), key)),
           })
         }),
@@ -120,11 +108,11 @@ export const spentWithoutInput: FraudCheck = (book, block, fields) =>
       ],
       [
         2,
-        scope(function* () {
-          const owed = yield* bind(block.hashIn('withdrawals', key, shown))
+        p.scope(function* () {
+          const owed = yield* p.bind(block.hashIn('withdrawals', key, shown))
           return book.enforce({
             'output-leaves': hasLeft(spent),
-            'output-is-not-owed': not(equalsByteString(owed, outputHashOf(output))),
+            'output-is-not-owed': not(p.equalsByteString(owed, outputHashOf(output))),
           })
         }),
       ],
@@ -136,34 +124,34 @@ export const spentWithoutInput: FraudCheck = (book, block, fields) =>
  * before the block. `[key, output, before, deposits]`; `before` is read if the output is spent
  */
 export const strayFromBefore: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const key = yield* bind(unBData(at(fields, 0)))
-    const output = yield* bind(block.outputIn(key, at(fields, 1)))
-    const hash = yield* bind(outputHashOf(output))
-    const deposited = yield* bind(block.hashIn('deposits', key, at(fields, 3)))
-    const wasThere = yield* bind(
-      choose(
-        equalsInteger(spentOf(output), integer(0)),
-        boolean(false),
-        equalsByteString(block.hashIn('before', key, at(fields, 2)), hash),
+  p.scope(function* () {
+    const key = yield* p.bind(p.unBData(at(fields, 0)))
+    const output = yield* p.bind(block.outputIn(key, at(fields, 1)))
+    const hash = yield* p.bind(outputHashOf(output))
+    const deposited = yield* p.bind(block.hashIn('deposits', key, at(fields, 3)))
+    const wasThere = yield* p.bind(
+      p.choose(
+        p.equalsInteger(spentOf(output), p.integer(0)),
+        p.boolean(false),
+        p.equalsByteString(block.hashIn('before', key, at(fields, 2)), hash),
       ),
     )
     return book.enforce({
       'output-is-noted': not(isEmpty(output)),
-      'output-is-from-before': equalsInteger(createdOf(output), integer(0)),
-      'output-was-not-deposited': not(equalsByteString(deposited, hash)),
+      'output-is-from-before': p.equalsInteger(createdOf(output), p.integer(0)),
+      'output-was-not-deposited': not(p.equalsByteString(deposited, hash)),
       'output-was-not-there': not(wasThere),
     })
   })
 
 /** An output is spent by the transaction that makes it, or before. `[key, output]` */
 export const spentBeforeMade: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const output = yield* bind(block.outputIn(unBData(at(fields, 0)), at(fields, 1)))
-    const spent = yield* bind(spentOf(output))
+  p.scope(function* () {
+    const output = yield* p.bind(block.outputIn(p.unBData(at(fields, 0)), at(fields, 1)))
+    const spent = yield* p.bind(spentOf(output))
     return book.enforce({
-      'output-is-spent': lessThanInteger(integer(0), spent),
-      'output-is-spent-before-made': lessThanEqualsInteger(spent, createdOf(output)),
+      'output-is-spent': p.lessThanInteger(p.integer(0), spent),
+      'output-is-spent-before-made': p.lessThanEqualsInteger(spent, createdOf(output)),
     })
   })
 
@@ -172,24 +160,24 @@ export const spentBeforeMade: FraudCheck = (book, block, fields) =>
  * layer 2. `[transaction, index, output, before]`
  */
 export const referenceInputMissing: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const opening = yield* bind(unListData(at(fields, 0)))
-    const body = yield* bind(block.bodyIn(opening))
-    const key = yield* bind(
-      referenceAt(body, referencesIn(body, BodyField.referenceInputs), unIData(at(fields, 1))),
+  p.scope(function* () {
+    const opening = yield* p.bind(p.unListData(at(fields, 0)))
+    const body = yield* p.bind(block.bodyIn(opening))
+    const key = yield* p.bind(
+      referenceAt(body, referencesIn(body, BodyField.referenceInputs), p.unIData(at(fields, 1))),
     )
-    const output = yield* bind(block.outputIn(key, at(fields, 2)))
-    const position = yield* bind(positionOf(opening))
-    const spent = yield* bind(spentOf(output))
-    const missing = yield* bind(
-      choose(
+    const output = yield* p.bind(block.outputIn(key, at(fields, 2)))
+    const position = yield* p.bind(positionOf(opening))
+    const spent = yield* p.bind(spentOf(output))
+    const missing = yield* p.bind(
+      p.choose(
         isEmpty(output),
         isEmpty(block.hashIn('before', key, at(fields, 3))),
         either(
-          lessThanInteger(position, createdOf(output)),
+          p.lessThanInteger(position, createdOf(output)),
           either(
             hasLeft(spent),
-            both(lessThanInteger(integer(0), spent), lessThanEqualsInteger(spent, position)),
+            both(p.lessThanInteger(p.integer(0), spent), p.lessThanEqualsInteger(spent, position)),
           ),
         ),
       ),

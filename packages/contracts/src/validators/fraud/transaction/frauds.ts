@@ -1,22 +1,7 @@
 import type { PBool, PInt, PLam } from '@harmoniclabs/plu-ts'
-import { allowedFields, TransactionFraud } from '../../../fraud/layout.js'
-import {
-  addInteger,
-  boolean,
-  bytes,
-  equalsByteString,
-  equalsInteger,
-  indexByteString,
-  integer,
-  lessThanEqualsInteger,
-  lessThanInteger,
-  sliceByteString,
-  subtractInteger,
-  unIData,
-  unListData,
-} from '../../core/builtins.js'
+import { allowedFields, TransactionFraud } from '../../../layout.js'
 import { at, both, either, every, not } from '../../core/data.js'
-import { type Bool, bind, call, choose, type Int, lambda, recursive, scope } from '../../core/term.js'
+import * as p from '../../core/term.js'
 import { argumentAt, fieldAt, fieldUnder, isEnd, withMap } from '../cbor/read.js'
 import { BodyField, isThere, referenceAt, referenceCount, referencesIn } from '../cbor/references.js'
 import type { Frauds } from '../policy.js'
@@ -28,9 +13,10 @@ import {
   sumOverAll,
   sumOverDistinct,
 } from './opening.js'
-import { outputOnOtherNetwork, outputTooSmall } from './output-frauds.js'
 import {
   malformedPart,
+  outputOnOtherNetwork,
+  outputTooSmall,
   repeatedReference,
   strangeField,
   strangeItem,
@@ -49,21 +35,21 @@ import { feeTooSmall, valueNotPreserved } from './value-frauds.js'
 
 /** The validity interval has no slot of the block. `[transaction]`. `OutsideValidityIntervalUTxO` */
 const outsideInterval: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
-    const from = yield* bind(fieldAt(body, integer(0), BodyField.invalidBefore))
-    const until = yield* bind(fieldAt(body, integer(0), BodyField.invalidHereafter))
+  p.scope(function* () {
+    const body = yield* p.bind(block.bodyIn(p.unListData(at(fields, 0))))
+    const from = yield* p.bind(fieldAt(body, p.integer(0), BodyField.invalidBefore))
+    const until = yield* p.bind(fieldAt(body, p.integer(0), BodyField.invalidHereafter))
     const { first, last } = block.slots()
     return book.enforce({
       'interval-misses-block': either(
-        both(isThere(from), lessThanInteger(last, argumentAt(body, from))),
+        both(isThere(from), p.lessThanInteger(last, argumentAt(body, from))),
         both(
           isThere(until),
-          scope(function* () {
-            const end = yield* bind(argumentAt(body, until))
+          p.scope(function* () {
+            const end = yield* p.bind(argumentAt(body, until))
             return either(
-              lessThanEqualsInteger(end, first),
-              both(isThere(from), lessThanEqualsInteger(end, argumentAt(body, from))),
+              p.lessThanEqualsInteger(end, first),
+              both(isThere(from), p.lessThanEqualsInteger(end, argumentAt(body, from))),
             )
           }),
         ),
@@ -77,12 +63,12 @@ const outsideInterval: FraudCheck = (book, block, fields) =>
  * fields that Conway does not have.
  */
 const forbiddenField: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
-    const key = yield* bind(unIData(at(fields, 1)))
+  p.scope(function* () {
+    const body = yield* p.bind(block.bodyIn(p.unListData(at(fields, 0))))
+    const key = yield* p.bind(p.unIData(at(fields, 1)))
     return book.enforce({
-      'field-is-forbidden': equalsInteger(indexByteString(bytes(allowedFields), key), integer(0)),
-      'field-is-in-transaction': isThere(fieldUnder(body, integer(0), key)),
+      'field-is-forbidden': p.equalsInteger(p.indexByteString(p.bytes(allowedFields), key), p.integer(0)),
+      'field-is-in-transaction': isThere(fieldUnder(body, p.integer(0), key)),
     })
   })
 
@@ -90,13 +76,13 @@ const forbiddenField: FraudCheck = (book, block, fields) =>
 const wrongNetwork =
   (parameters: RuleParameters): FraudCheck =>
   (book, block, fields) =>
-    scope(function* () {
-      const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
-      const network = fieldAt(body, integer(0), BodyField.networkId)
+    p.scope(function* () {
+      const body = yield* p.bind(block.bodyIn(p.unListData(at(fields, 0))))
+      const network = fieldAt(body, p.integer(0), BodyField.networkId)
       return book.enforce({
         // Fails without the field.
         'transaction-is-of-other-network': not(
-          equalsInteger(argumentAt(body, network), unIData(parameters.networkId)),
+          p.equalsInteger(argumentAt(body, network), p.unIData(parameters.networkId)),
         ),
       })
     })
@@ -113,30 +99,33 @@ const zeroWithdrawal = 32
 const forbiddenWithdrawal =
   (parameters: RuleParameters): FraudCheck =>
   (book, block, fields) =>
-    scope(function* () {
-      const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
-      const withdrawals = yield* bind(fieldAt(body, integer(0), BodyField.withdrawals))
-      const isAllowed = (place: Int): Bool =>
+    p.scope(function* () {
+      const body = yield* p.bind(block.bodyIn(p.unListData(at(fields, 0))))
+      const withdrawals = yield* p.bind(fieldAt(body, p.integer(0), BodyField.withdrawals))
+      const isAllowed = (place: p.Int): p.Bool =>
         every(
-          equalsByteString(sliceByteString(place, integer(2), body), bytes(scriptAccount)),
-          equalsInteger(
-            indexByteString(body, addInteger(place, integer(2))),
-            addInteger(integer(0xf0), unIData(parameters.networkId)),
+          p.equalsByteString(p.sliceByteString(place, p.integer(2), body), p.bytes(scriptAccount)),
+          p.equalsInteger(
+            p.indexByteString(body, p.addInteger(place, p.integer(2))),
+            p.addInteger(p.integer(0xf0), p.unIData(parameters.networkId)),
           ),
-          equalsInteger(indexByteString(body, addInteger(place, integer(zeroWithdrawal - 1))), integer(0)),
+          p.equalsInteger(
+            p.indexByteString(body, p.addInteger(place, p.integer(zeroWithdrawal - 1))),
+            p.integer(0),
+          ),
         )
       const allAllowed = withMap(body, withdrawals, (count, first) =>
-        call<PBool>(
-          recursive<PInt, PLam<PInt, PBool>>((self, left) =>
-            lambda((place) =>
-              choose(
+        p.call<PBool>(
+          p.recursive<PInt, PLam<PInt, PBool>>((self, left) =>
+            p.lambda((place) =>
+              p.choose(
                 isEnd(body, left, place),
-                boolean(true),
+                p.boolean(true),
                 both(
                   isAllowed(place),
-                  call<PBool>(
-                    self(subtractInteger(left, integer(1))),
-                    addInteger(place, integer(zeroWithdrawal)),
+                  p.call<PBool>(
+                    self(p.subtractInteger(left, p.integer(1))),
+                    p.addInteger(place, p.integer(zeroWithdrawal)),
                   ),
                 ),
               ),
@@ -151,23 +140,23 @@ const forbiddenWithdrawal =
 
 /** The transaction spends nothing. `[transaction]`. `InputSetEmptyUTxO` */
 const noInputs: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
+  p.scope(function* () {
+    const body = yield* p.bind(block.bodyIn(p.unListData(at(fields, 0))))
     return book.enforce({
-      'transaction-has-no-inputs': equalsInteger(
+      'transaction-has-no-inputs': p.equalsInteger(
         referenceCount(body, referencesIn(body, BodyField.inputs)),
-        integer(0),
+        p.integer(0),
       ),
     })
   })
 
 /** An input is a reference input too. `[transaction, index, index]`. `BabbageNonDisjointRefInputs` */
 const inputIsReferenceInput: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
-    const input = referenceAt(body, referencesIn(body, BodyField.inputs), unIData(at(fields, 1)))
-    const read = referenceAt(body, referencesIn(body, BodyField.referenceInputs), unIData(at(fields, 2)))
-    return book.enforce({ 'input-is-reference-input': equalsByteString(input, read) })
+  p.scope(function* () {
+    const body = yield* p.bind(block.bodyIn(p.unListData(at(fields, 0))))
+    const input = referenceAt(body, referencesIn(body, BodyField.inputs), p.unIData(at(fields, 1)))
+    const read = referenceAt(body, referencesIn(body, BodyField.referenceInputs), p.unIData(at(fields, 2)))
+    return book.enforce({ 'input-is-reference-input': p.equalsByteString(input, read) })
   })
 
 /** The frauds of ledger versions 9 and 10. */

@@ -1,65 +1,46 @@
 import type { PByteString, PData, PInt, PLam, PList } from '@harmoniclabs/plu-ts'
 import { headerFieldIndex } from '@ratatosk/block'
-import {
-  addInteger,
-  blake2b256,
-  divideInteger,
-  equalsByteString,
-  headList,
-  integer,
-  listOf,
-  nullList,
-  prepend,
-  subtractInteger,
-  tailList,
-  unBData,
-  unIData,
-} from '../../core/builtins.js'
 import { at, either, fieldsOf, includes } from '../../core/data.js'
+import * as p from '../../core/term.js'
 import {
-  type Bytes,
-  bind,
-  call,
-  choose,
-  type Data,
-  type Int,
-  type List,
-  lambda,
-  recursive,
-  scope,
-} from '../../core/term.js'
-import { type Opening, type Supplied, type Transactions, transactionsOf, witnessSetsOf } from '../openings.js'
-import type { FraudCheck as CheckOf, Frauds } from '../policy.js'
+  type FraudCheck as CheckOf,
+  type Frauds,
+  type Opening,
+  type Supplied,
+  type Transactions,
+  transactionsOf,
+  witnessSetsOf,
+} from '../policy.js'
 import { hashesBefore, resolvedHashOf } from '../records.js'
 
 /** The rules of the layer 2, as Plutus data. */
 export interface RuleParameters {
   /** POSIX milliseconds at which slot 0 begins, or would begin. */
-  readonly slotZeroTime: Data
+  readonly slotZeroTime: p.Data
   /** Milliseconds. */
-  readonly slotLength: Data
-  readonly networkId: Data
-  readonly minFeeA: Data
-  readonly minFeeB: Data
+  readonly slotLength: p.Data
+  readonly networkId: p.Data
+  readonly minFeeA: p.Data
+  readonly minFeeB: p.Data
   /** Lovelace for a unit of memory and for a step: numerators over one denominator. */
-  readonly memoryPrice: Data
-  readonly stepPrice: Data
-  readonly unitPriceDenominator: Data
+  readonly memoryPrice: p.Data
+  readonly stepPrice: p.Data
+  readonly unitPriceDenominator: p.Data
   /** Lovelace for a byte of reference scripts in the first tier: numerator and denominator. */
-  readonly scriptPrice: Data
-  readonly scriptPriceDenominator: Data
-  readonly coinsPerUtxoByte: Data
+  readonly scriptPrice: p.Data
+  readonly scriptPriceDenominator: p.Data
+  readonly coinsPerUtxoByte: p.Data
 }
 
 /** The parts of a header that these frauds read. */
 export interface Opened extends Pick<Transactions, 'transactionIn' | 'bodyIn'>, Supplied {
   /** The slots that the block touches, both included. */
-  slots(): { readonly first: Int; readonly last: Int }
+  slots(): { readonly first: p.Int; readonly last: p.Int }
   /**
    * Outputs of the first inputs of a record's transaction, then reference inputs: byte strings as data.
    * @param hashes of the outputs that the others stand for, 32 bytes each
    */
-  resolvedIn(record: Bytes, outputs: List, hashes: Bytes): List
+  resolvedIn(record: p.Bytes, outputs: p.List, hashes: p.Bytes): p.List
 }
 
 export const openings = (parameters: RuleParameters): Frauds<Opened>['open'] =>
@@ -67,17 +48,17 @@ export const openings = (parameters: RuleParameters): Frauds<Opened>['open'] =>
     const { header } = evidence
     const { transactionIn, bodyIn } = yield* transactionsOf(book, evidence)
     const { supplied, suppliedAll, witnessSetIn } = yield* witnessSetsOf(book, evidence)
-    const resolvedIn = yield* bind(
-      lambda<PByteString, PLam<PList<PData>, PLam<PByteString, PList<PData>>>>((record) =>
-        lambda((shown) =>
-          lambda((hashes) =>
-            scope(function* () {
-              const outputs = yield* bind(suppliedAll(shown))
-              yield* bind(
+    const resolvedIn = yield* p.bind(
+      p.lambda<PByteString, PLam<PList<PData>, PLam<PByteString, PList<PData>>>>((record) =>
+        p.lambda((shown) =>
+          p.lambda((hashes) =>
+            p.scope(function* () {
+              const outputs = yield* p.bind(suppliedAll(shown))
+              yield* p.bind(
                 book.enforce({
                   'resolved-outputs-are-recorded': either(
-                    nullList(outputs),
-                    equalsByteString(blake2b256(hashesBefore(outputs, hashes)), resolvedHashOf(record)),
+                    p.nullList(outputs),
+                    p.equalsByteString(p.blake2b256(hashesBefore(outputs, hashes)), resolvedHashOf(record)),
                   ),
                 }),
               )
@@ -87,13 +68,13 @@ export const openings = (parameters: RuleParameters): Frauds<Opened>['open'] =>
         ),
       ),
     )
-    const slotAt = (field: keyof typeof headerFieldIndex, earlier: number): Int =>
-      divideInteger(
-        subtractInteger(
-          subtractInteger(unIData(at(fieldsOf(header), headerFieldIndex[field])), integer(earlier)),
-          unIData(parameters.slotZeroTime),
+    const slotAt = (field: keyof typeof headerFieldIndex, earlier: number): p.Int =>
+      p.divideInteger(
+        p.subtractInteger(
+          p.subtractInteger(p.unIData(at(fieldsOf(header), headerFieldIndex[field])), p.integer(earlier)),
+          p.unIData(parameters.slotZeroTime),
         ),
-        unIData(parameters.slotLength),
+        p.unIData(parameters.slotLength),
       )
     return {
       transactionIn,
@@ -102,18 +83,22 @@ export const openings = (parameters: RuleParameters): Frauds<Opened>['open'] =>
       supplied,
       suppliedAll,
       witnessSetIn,
-      resolvedIn: (record, outputs, hashes) => call<PList<PData>>(resolvedIn, record, outputs, hashes),
+      resolvedIn: (record, outputs, hashes) => p.call<PList<PData>>(resolvedIn, record, outputs, hashes),
     }
   }
 
 export type FraudCheck = CheckOf<Opened>
 
 /** Sums over outputs as `resolvedIn` gives them. */
-export type SumOverOutputs = (outputs: List, each: (output: Bytes) => Int) => Int
+export type SumOverOutputs = (outputs: p.List, each: (output: p.Bytes) => p.Int) => p.Int
 
 export const sumOverAll: SumOverOutputs = (outputs, each) =>
-  recursive<PList<PData>, PInt>((self, rest) =>
-    choose(nullList(rest), integer(0), addInteger(each(unBData(headList(rest))), self(tailList(rest)))),
+  p.recursive<PList<PData>, PInt>((self, rest) =>
+    p.choose(
+      p.nullList(rest),
+      p.integer(0),
+      p.addInteger(each(p.unBData(p.headList(rest))), self(p.tailList(rest))),
+    ),
   )(outputs)
 
 /**
@@ -121,21 +106,21 @@ export const sumOverAll: SumOverOutputs = (outputs, each) =>
  * Other equal outputs count as one too, which makes the sum smaller.
  */
 export const sumOverDistinct: SumOverOutputs = (outputs, each) =>
-  call<PInt>(
-    recursive<PList<PData>, PLam<PList<PData>, PInt>>((self, rest) =>
-      lambda((counted) =>
-        choose(
-          nullList(rest),
-          integer(0),
-          scope(function* () {
-            const output = yield* bind(headList(rest))
-            return addInteger(
-              choose(includes(counted, output), integer(0), each(unBData(output))),
-              call<PInt>(self(tailList(rest)), prepend(output, counted)),
+  p.call<PInt>(
+    p.recursive<PList<PData>, PLam<PList<PData>, PInt>>((self, rest) =>
+      p.lambda((counted) =>
+        p.choose(
+          p.nullList(rest),
+          p.integer(0),
+          p.scope(function* () {
+            const output = yield* p.bind(p.headList(rest))
+            return p.addInteger(
+              p.choose(includes(counted, output), p.integer(0), each(p.unBData(output))),
+              p.call<PInt>(self(p.tailList(rest)), p.prepend(output, counted)),
             )
           }),
         ),
       ),
     )(outputs),
-    listOf(),
+    p.listOf(),
   )

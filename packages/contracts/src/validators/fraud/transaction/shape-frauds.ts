@@ -1,43 +1,16 @@
 import { profileLimits } from '@ratatosk/ledger'
-import {
-  addInteger,
-  bData,
-  boolean,
-  equalsByteString,
-  equalsInteger,
-  integer,
-  lengthOfByteString,
-  lessThanInteger,
-  listOf,
-  multiplyInteger,
-  unBData,
-  unIData,
-  unListData,
-} from '../../core/builtins.js'
 import { at, branch, constructorOf, either, fieldsOf, not } from '../../core/data.js'
-import {
-  type Bool,
-  type Bytes,
-  bind,
-  choose,
-  type Data,
-  type Int,
-  type List,
-  scope,
-} from '../../core/term.js'
-import { isUnreadable } from '../cbor/encoding.js'
-import { withFields } from '../cbor/fields.js'
+import * as p from '../../core/term.js'
 import { isStrangeItem } from '../cbor/items.js'
-import { countIn, elementAt } from '../cbor/read.js'
+import { addressAt, lovelaceAt, valueAt } from '../cbor/outputs.js'
+import { countIn, elementAt, fieldAt, withFields } from '../cbor/read.js'
 import { BodyField, isReference, referenceAt, referencesIn } from '../cbor/references.js'
 import { type AssetTerms, isOutput, isStrangeBody, isStrangeWitnessSet } from '../cbor/shapes.js'
-import { itemBytes } from '../cbor/skip.js'
-import { isMalformed } from '../cbor/well-formed.js'
+import { isMalformed, isUnreadable, itemBytes, skip } from '../cbor/skip.js'
 import { isWitness, WitnessField, witnessAt } from '../cbor/witness-set.js'
-import { isGiven } from '../openings.js'
+import { isGiven } from '../policy.js'
 import { joinedBytes } from '../records.js'
-import { type FraudCheck, type Opened, sumOverAll } from './opening.js'
-import { outputAt } from './output-frauds.js'
+import { type FraudCheck, type Opened, type RuleParameters, sumOverAll } from './opening.js'
 
 /*
  * Frauds in how a transaction is encoded: what layer 1 could not read, and what the ledger does not decode.
@@ -45,20 +18,20 @@ import { outputAt } from './output-frauds.js'
  */
 
 /** `Body [transaction]` or `WitnessSet [record, witness set]`. */
-const partIn = (block: Opened, shown: Data): Bytes =>
-  scope(function* () {
-    const part = yield* bind(fieldsOf(shown))
-    const opening = yield* bind(unListData(at(part, 0)))
-    return choose(
+const partIn = (block: Opened, shown: p.Data): p.Bytes =>
+  p.scope(function* () {
+    const part = yield* p.bind(fieldsOf(shown))
+    const opening = yield* p.bind(p.unListData(at(part, 0)))
+    return p.choose(
       isGiven(shown),
       block.bodyIn(opening),
       block.witnessSetIn(block.transactionIn(opening), at(part, 1)),
     )
   })
 
-const assetAt = (fields: List, place: number): AssetTerms => ({
-  policy: unIData(at(fields, place)),
-  name: unIData(at(fields, place + 1)),
+const assetAt = (fields: p.List, place: number): AssetTerms => ({
+  policy: p.unIData(at(fields, place)),
+  name: p.unIData(at(fields, place + 1)),
 })
 
 /**
@@ -67,26 +40,26 @@ const assetAt = (fields: List, place: number): AssetTerms => ({
  * `TooManyBytes`
  */
 export const unreadablePart: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const shown = yield* bind(at(fields, 0))
-    const kind = yield* bind(constructorOf(shown))
-    const parts = yield* bind(
+  p.scope(function* () {
+    const shown = yield* p.bind(at(fields, 0))
+    const kind = yield* p.bind(constructorOf(shown))
+    const parts = yield* p.bind(
       branch(
         kind,
-        [0, listOf(bData(partIn(block, shown)))],
-        [1, listOf(bData(partIn(block, shown)))],
+        [0, p.listOf(p.bData(partIn(block, shown)))],
+        [1, p.listOf(p.bData(partIn(block, shown)))],
         [2, resolvedOf(block, fieldsOf(shown))],
       ),
     )
-    const limit = (body: number, witnessSet: number, resolved: number): Int =>
-      branch(kind, [0, integer(body)], [1, integer(witnessSet)], [2, integer(resolved)])
+    const limit = (body: number, witnessSet: number, resolved: number): p.Int =>
+      branch(kind, [0, p.integer(body)], [1, p.integer(witnessSet)], [2, p.integer(resolved)])
     const { bodyItems, bodyBytes, witnessSetItems, witnessSetBytes, resolvedItems, resolvedBytes } =
       profileLimits
     return book.enforce({
       'part-is-unreadable': either(
-        lessThanInteger(
+        p.lessThanInteger(
           limit(bodyBytes, witnessSetBytes, resolvedBytes),
-          sumOverAll(parts, lengthOfByteString),
+          sumOverAll(parts, p.lengthOfByteString),
         ),
         // Fails if there is an end before. Layer 1 joins no more than 65,536 bytes.
         isUnreadable(joinedBytes(parts), limit(bodyItems, witnessSetItems, resolvedItems)),
@@ -95,16 +68,16 @@ export const unreadablePart: FraudCheck = (book, block, fields) =>
   })
 
 /** The outputs that inputs and reference inputs stand for. */
-const resolvedOf = (block: Opened, fields: List): List =>
-  scope(function* () {
-    const record = yield* bind(block.transactionIn(unListData(at(fields, 0))))
-    return block.resolvedIn(record, unListData(at(fields, 1)), unBData(at(fields, 2)))
+const resolvedOf = (block: Opened, fields: p.List): p.List =>
+  p.scope(function* () {
+    const record = yield* p.bind(block.transactionIn(p.unListData(at(fields, 0))))
+    return block.resolvedIn(record, p.unListData(at(fields, 1)), p.unBData(at(fields, 2)))
   })
 
 /** A body or witness set is not one item of CBOR. `[part]` */
 export const malformedPart: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const cbor = yield* bind(partIn(block, at(fields, 0)))
+  p.scope(function* () {
+    const cbor = yield* p.bind(partIn(block, at(fields, 0)))
     return book.enforce({ 'part-is-malformed': isMalformed(cbor) })
   })
 
@@ -114,12 +87,12 @@ export const malformedPart: FraudCheck = (book, block, fields) =>
  * that is read of a mint
  */
 export const strangeField: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const shown = yield* bind(at(fields, 0))
-    const cbor = yield* bind(partIn(block, shown))
-    const key = yield* bind(unIData(at(fields, 1)))
+  p.scope(function* () {
+    const shown = yield* p.bind(at(fields, 0))
+    const cbor = yield* p.bind(partIn(block, shown))
+    const key = yield* p.bind(p.unIData(at(fields, 1)))
     return book.enforce({
-      'field-is-strange': choose(
+      'field-is-strange': p.choose(
         isGiven(shown),
         isStrangeBody(cbor, key, assetAt(fields, 2)),
         isStrangeWitnessSet(cbor, key),
@@ -129,8 +102,8 @@ export const strangeField: FraudCheck = (book, block, fields) =>
 
 /** An output is not one. `[transaction, output, policy, name]`: the asset of its value that is read */
 export const strangeOutput: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
+  p.scope(function* () {
+    const body = yield* p.bind(block.bodyIn(p.unListData(at(fields, 0))))
     // Fails without such an output.
     return book.enforce({
       'output-is-strange': not(isOutput(body, outputAt(body, at(fields, 1)), assetAt(fields, 2))),
@@ -142,28 +115,28 @@ export const strangeOutput: FraudCheck = (book, block, fields) =>
  * `[part, path, same]`: see `isStrangeItem`
  */
 export const strangeItem: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const shown = yield* bind(at(fields, 0))
-    const cbor = yield* bind(partIn(block, shown))
-    const path = yield* bind(unListData(at(fields, 1)))
+  p.scope(function* () {
+    const shown = yield* p.bind(at(fields, 0))
+    const cbor = yield* p.bind(partIn(block, shown))
+    const path = yield* p.bind(p.unListData(at(fields, 1)))
     return book.enforce({
-      'item-is-strange': isStrangeItem(isGiven(shown), cbor, path, unListData(at(fields, 2))),
+      'item-is-strange': isStrangeItem(isGiven(shown), cbor, path, p.unListData(at(fields, 2))),
     })
   })
 
 /** A key witness or bootstrap witness is not one. `[record, witness set, isBootstrap, index]` */
 export const strangeWitness: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const record = yield* bind(block.transactionIn(unListData(at(fields, 0))))
-    const witnesses = yield* bind(block.witnessSetIn(record, at(fields, 1)))
-    const isBootstrap = yield* bind(equalsInteger(unIData(at(fields, 2)), integer(1)))
-    const witness = yield* bind(witnessAt(witnesses, isBootstrap, unIData(at(fields, 3))))
+  p.scope(function* () {
+    const record = yield* p.bind(block.transactionIn(p.unListData(at(fields, 0))))
+    const witnesses = yield* p.bind(block.witnessSetIn(record, at(fields, 1)))
+    const isBootstrap = yield* p.bind(p.equalsInteger(p.unIData(at(fields, 2)), p.integer(1)))
+    const witness = yield* p.bind(witnessAt(witnesses, isBootstrap, p.unIData(at(fields, 3))))
     // Fails behind the last.
     return book.enforce({ 'witness-is-strange': not(isWitness(witnesses, isBootstrap, witness)) })
   })
 
 /** A set of references in a body: inputs, collateral inputs or reference inputs, as a constructor. */
-const setIn = (body: Bytes, set: Data): Int =>
+const setIn = (body: p.Bytes, set: p.Data): p.Int =>
   branch(
     constructorOf(set),
     [0, referencesIn(body, BodyField.inputs)],
@@ -171,9 +144,9 @@ const setIn = (body: Bytes, set: Data): Int =>
     [2, referencesIn(body, BodyField.referenceInputs)],
   )
 
-const bodyAndSet = function* (block: Opened, fields: List) {
-  const body = yield* bind(block.bodyIn(unListData(at(fields, 0))))
-  const set = yield* bind(setIn(body, at(fields, 1)))
+const bodyAndSet = function* (block: Opened, fields: p.List) {
+  const body = yield* p.bind(block.bodyIn(p.unListData(at(fields, 0))))
+  const set = yield* p.bind(setIn(body, at(fields, 1)))
   return { body, set }
 }
 
@@ -182,9 +155,9 @@ const bodyAndSet = function* (block: Opened, fields: List) {
  * `[transaction, set, index]`. `IndefiniteReferencesNotSupported`
  */
 export const unreadableReference: FraudCheck = (book, block, fields) =>
-  scope(function* () {
+  p.scope(function* () {
     const { body, set } = yield* bodyAndSet(block, fields)
-    const reference = yield* bind(elementAt(body, set, unIData(at(fields, 2))))
+    const reference = yield* p.bind(elementAt(body, set, p.unIData(at(fields, 2))))
     return book.enforce({
       // Fails behind the last.
       'reference-is-unreadable': not(isReference(itemBytes(body, reference))),
@@ -193,12 +166,12 @@ export const unreadableReference: FraudCheck = (book, block, fields) =>
 
 /** Two references of a set are the same. `[transaction, set, index, index]` */
 export const repeatedReference: FraudCheck = (book, block, fields) =>
-  scope(function* () {
+  p.scope(function* () {
     const { body, set } = yield* bodyAndSet(block, fields)
-    const [one, other] = [yield* bind(unIData(at(fields, 2))), yield* bind(unIData(at(fields, 3)))]
+    const [one, other] = [yield* p.bind(p.unIData(at(fields, 2))), yield* p.bind(p.unIData(at(fields, 3)))]
     return book.enforce({
-      'references-are-two': not(equalsInteger(one, other)),
-      'references-are-equal': equalsByteString(referenceAt(body, set, one), referenceAt(body, set, other)),
+      'references-are-two': not(p.equalsInteger(one, other)),
+      'references-are-equal': p.equalsByteString(referenceAt(body, set, one), referenceAt(body, set, other)),
     })
   })
 
@@ -208,19 +181,19 @@ export const repeatedReference: FraudCheck = (book, block, fields) =>
  * `TooManyDatums`, `TooManyRedeemers`
  */
 export const tooMany: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const shown = yield* bind(at(fields, 0))
-    const cbor = yield* bind(partIn(block, shown))
-    const count = (collection: Int): Int => countIn(cbor, collection, () => boolean(true))
-    const exceeds = (limit: number, number: Int): Bool => lessThanInteger(integer(limit), number)
+  p.scope(function* () {
+    const shown = yield* p.bind(at(fields, 0))
+    const cbor = yield* p.bind(partIn(block, shown))
+    const count = (collection: p.Int): p.Int => countIn(cbor, collection, () => p.boolean(true))
+    const exceeds = (limit: number, number: p.Int): p.Bool => p.lessThanInteger(p.integer(limit), number)
     const { inputs, referenceInputs, outputs } = BodyField
     return book.enforce({
-      'there-are-too-many': choose(
+      'there-are-too-many': p.choose(
         isGiven(shown),
         withFields(cbor, [inputs, referenceInputs, outputs], (ofInputs, ofReferenceInputs, ofOutputs) => {
-          const read = multiplyInteger(count(ofReferenceInputs), integer(2))
+          const read = p.multiplyInteger(count(ofReferenceInputs), p.integer(2))
           return either(
-            exceeds(profileLimits.inputs, addInteger(count(ofInputs), read)),
+            exceeds(profileLimits.inputs, p.addInteger(count(ofInputs), read)),
             exceeds(profileLimits.outputs, count(ofOutputs)),
           )
         }),
@@ -241,10 +214,69 @@ export const tooMany: FraudCheck = (book, block, fields) =>
                   exceeds(profileLimits.keyWitnesses, count(keyWitnesses)),
                   exceeds(profileLimits.datums, count(datums)),
                   exceeds(profileLimits.redeemers, count(redeemers)),
-                  exceeds(profileLimits.scripts, scripts.map(count).reduce(addInteger)),
+                  exceeds(profileLimits.scripts, scripts.map(count).reduce(p.addInteger)),
                 ].reduce((all, each) => either(all, each)),
             ),
         ),
       ),
     })
   })
+
+/** The place of an output: `Output [index]` of the body, or `CollateralReturn`; `nowhere` is unreadable. */
+const outputAt = (body: p.Bytes, where: p.Data): p.Int =>
+  p.scope(function* () {
+    const shown = yield* p.bind(where)
+    return p.choose(
+      isGiven(shown),
+      elementAt(body, fieldAt(body, p.integer(0), BodyField.outputs), p.unIData(at(fieldsOf(shown), 0))),
+      fieldAt(body, p.integer(0), BodyField.collateralReturn),
+    )
+  })
+
+/** An output holds too little lovelace for its size. `[transaction, output]`. `BabbageOutputTooSmallUTxO` */
+export const outputTooSmall =
+  (parameters: RuleParameters): FraudCheck =>
+  (book, block, fields) =>
+    p.scope(function* () {
+      const body = yield* p.bind(block.bodyIn(p.unListData(at(fields, 0))))
+      const output = yield* p.bind(outputAt(body, at(fields, 1)))
+      const size = p.subtractInteger(skip(body, p.integer(1), output), output)
+      return book.enforce({
+        'output-is-too-small': p.lessThanInteger(
+          lovelaceAt(body, valueAt(body, output)),
+          p.multiplyInteger(
+            p.addInteger(size, p.integer(entryOverhead)),
+            p.unIData(parameters.coinsPerUtxoByte),
+          ),
+        ),
+      })
+    })
+
+/** The size of an output's entry besides its own bytes. */
+const entryOverhead = 160
+
+/**
+ * An output pays to an address of another network or of the Byron era. `[transaction, output]`.
+ * `WrongNetwork`, `ByronAddressesNotSupported`
+ */
+export const outputOnOtherNetwork =
+  (parameters: RuleParameters): FraudCheck =>
+  (book, block, fields) =>
+    p.scope(function* () {
+      const body = yield* p.bind(block.bodyIn(p.unListData(at(fields, 0))))
+      const output = yield* p.bind(outputAt(body, at(fields, 1)))
+      const address = yield* p.bind(addressAt(body, output))
+      const head = yield* p.bind(p.indexByteString(body, address))
+      const isLong = yield* p.bind(p.equalsInteger(head, p.integer(0x59)))
+      const header = yield* p.bind(
+        p.indexByteString(body, p.addInteger(address, p.choose(isLong, p.integer(3), p.integer(2)))),
+      )
+      return book.enforce({
+        // A string of 24 to 65,535 bytes.
+        'address-is-readable': either(isLong, p.equalsInteger(head, p.integer(0x58))),
+        'address-is-on-other-network': either(
+          p.lessThanInteger(p.integer(0x7f), header),
+          not(p.equalsInteger(p.modInteger(header, p.integer(16)), p.unIData(parameters.networkId))),
+        ),
+      })
+    })

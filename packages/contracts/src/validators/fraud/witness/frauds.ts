@@ -1,29 +1,14 @@
+import type { PBool, PByteString, PInt, PLam } from '@harmoniclabs/plu-ts'
 import { profileLimits } from '@ratatosk/ledger'
-import { WitnessFraud, WitnessNeed } from '../../../fraud/layout.js'
-import {
-  blake2b256,
-  bytes,
-  equalsByteString,
-  equalsInteger,
-  headList,
-  integer,
-  lengthOfByteString,
-  lessThanByteString,
-  lessThanInteger,
-  sliceByteString,
-  unBData,
-  unIData,
-  unListData,
-  verifyEd25519Signature,
-} from '../../core/builtins.js'
-import { any, at, both, branch, constructorOf, fieldsOf, not } from '../../core/data.js'
-import { type Bool, type Bytes, bind, type Data, type Int, type List, scope } from '../../core/term.js'
-import { isUnreadable } from '../cbor/encoding.js'
-import { withFields } from '../cbor/fields.js'
+import { WitnessFraud, WitnessNeed } from '../../../layout.js'
+import { any, at, both, branch, constructorOf, either, fieldsOf, not } from '../../core/data.js'
+import * as p from '../../core/term.js'
 import { addressIn, datumHashIn, isLockedBy, paymentHashIn, refersTo } from '../cbor/outputs.js'
-import { countIn, fieldAt } from '../cbor/read.js'
-import { BodyField, referenceAt, referencesIn } from '../cbor/references.js'
+import { countIn, fieldAt, stringAt, withFields } from '../cbor/read.js'
+import { BodyField, isThere, referenceAt, referencesIn } from '../cbor/references.js'
+import { isUnreadable } from '../cbor/skip.js'
 import {
+  fieldBytes,
   fieldOf,
   hasDatum,
   hashOfScript,
@@ -41,7 +26,6 @@ import {
 import type { Frauds } from '../policy.js'
 import { hashesBefore, idOf, resolvedHashOf } from '../records.js'
 import { type Check, hasItem, open, openedIn, type Witnessed } from './opening.js'
-import { type LanguageViews, wrongScriptDataHash } from './script-data-frauds.js'
 
 /*
  * Frauds in the witnesses of a transaction. Each is the negation of a rule by which nodes judge every
@@ -53,31 +37,31 @@ import { type LanguageViews, wrongScriptDataHash } from './script-data-frauds.js
  */
 
 /** Where an item of a body's field is among all of them in lexicographic order, as redeemers point to it. */
-const pointing = (body: Bytes, purpose: number, collection: Int, item: Bytes): Int =>
-  scope(function* () {
-    const wanted = yield* bind(item)
-    const length = yield* bind(lengthOfByteString(wanted))
+const pointing = (body: p.Bytes, purpose: number, collection: p.Int, item: p.Bytes): p.Int =>
+  p.scope(function* () {
+    const wanted = yield* p.bind(item)
+    const length = yield* p.bind(p.lengthOfByteString(wanted))
     // No item of CBOR begins with another, so that as many bytes decide.
-    const isBefore = (place: Int) => lessThanByteString(sliceByteString(place, length, body), wanted)
-    return pointer(integer(purpose), countIn(body, collection, isBefore))
+    const isBefore = (place: p.Int) => p.lessThanByteString(p.sliceByteString(place, length, body), wanted)
+    return pointer(p.integer(purpose), countIn(body, collection, isBefore))
   })
 
-const pointingToInput = (body: Bytes, inputs: Int, fields: List): Int =>
-  pointing(body, Purpose.spend, inputs, referenceAt(body, inputs, unIData(headList(fields))))
+const pointingToInput = (body: p.Bytes, inputs: p.Int, fields: p.List): p.Int =>
+  pointing(body, Purpose.spend, inputs, referenceAt(body, inputs, p.unIData(p.headList(fields))))
 
 /** The pointer of a redeemer for a script's need. */
-const pointerOf = (body: Bytes, need: Data): Int =>
-  scope(function* () {
-    const fields = yield* bind(fieldsOf(need))
-    const own = unBData(headList(fields))
-    const pointingIn = (purpose: number, field: number): Int =>
-      pointing(body, purpose, fieldAt(body, integer(0), field), own)
+const pointerOf = (body: p.Bytes, need: p.Data): p.Int =>
+  p.scope(function* () {
+    const fields = yield* p.bind(fieldsOf(need))
+    const own = p.unBData(p.headList(fields))
+    const pointingIn = (purpose: number, field: number): p.Int =>
+      pointing(body, purpose, fieldAt(body, p.integer(0), field), own)
     return branch(
       constructorOf(need),
       [
         WitnessNeed.spent,
-        scope(function* () {
-          const inputs = yield* bind(referencesIn(body, BodyField.inputs))
+        p.scope(function* () {
+          const inputs = yield* p.bind(referencesIn(body, BodyField.inputs))
           return pointingToInput(body, inputs, fields)
         }),
       ],
@@ -91,15 +75,15 @@ const Purpose = { spend: 0, mint: 1, reward: 3 } as const
 
 /** A signature does not fit key and transaction id. `[transaction, witnesses, isBootstrap, index]` */
 const invalidSignature: Check = (book, block, fields) =>
-  scope(function* () {
-    const record = yield* bind(block.transactionIn(unListData(at(fields, 0))))
-    const witnesses = yield* bind(block.witnessSetIn(record, at(fields, 1)))
-    const isBootstrap = equalsInteger(unIData(at(fields, 2)), integer(1))
+  p.scope(function* () {
+    const record = yield* p.bind(block.transactionIn(p.unListData(at(fields, 0))))
+    const witnesses = yield* p.bind(block.witnessSetIn(record, at(fields, 1)))
+    const isBootstrap = p.equalsInteger(p.unIData(at(fields, 2)), p.integer(1))
     // Behind the last there is none: what begins a witness set is no public key.
-    const witness = yield* bind(witnessAt(witnesses, isBootstrap, unIData(at(fields, 3))))
+    const witness = yield* p.bind(witnessAt(witnesses, isBootstrap, p.unIData(at(fields, 3))))
     return book.enforce({
       'signature-is-invalid': not(
-        verifyEd25519Signature(
+        p.verifyEd25519Signature(
           publicKeyAt(witnesses, witness),
           idOf(record),
           signatureAt(witnesses, witness),
@@ -113,30 +97,30 @@ const invalidSignature: Check = (book, block, fields) =>
  * `Required` with the CBOR of the key's hash
  */
 const missingSignature: Check = (book, block, fields) =>
-  scope(function* () {
+  p.scope(function* () {
     const { body, witnesses } = yield* openedIn(block, fields)
-    const need = yield* bind(at(fields, 2))
-    const shown = yield* bind(fieldsOf(need))
-    const keyHash = yield* bind(
+    const need = yield* p.bind(at(fields, 2))
+    const shown = yield* p.bind(fieldsOf(need))
+    const keyHash = yield* p.bind(
       branch(
         constructorOf(need),
         [
           WitnessNeed.spent,
-          scope(function* () {
-            const inputs = yield* bind(referencesIn(body, BodyField.inputs))
-            const address = yield* bind(addressIn(block.spentIn(body, inputs, shown)))
-            yield* bind(book.enforce({ 'key-unlocks-input': isLockedBy('key', address) }))
+          p.scope(function* () {
+            const inputs = yield* p.bind(referencesIn(body, BodyField.inputs))
+            const address = yield* p.bind(addressIn(block.spentIn(body, inputs, shown)))
+            yield* p.bind(book.enforce({ 'key-unlocks-input': isLockedBy('key', address) }))
             return paymentHashIn(address)
           }),
         ],
         [
           WitnessNeed.required,
-          scope(function* () {
-            const signer = yield* bind(unBData(headList(shown)))
-            yield* bind(
+          p.scope(function* () {
+            const signer = yield* p.bind(p.unBData(p.headList(shown)))
+            yield* p.bind(
               book.enforce({ 'signer-is-required': hasItem(body, BodyField.requiredSigners, signer, 30) }),
             )
-            return sliceByteString(integer(2), integer(28), signer)
+            return p.sliceByteString(p.integer(2), p.integer(28), signer)
           }),
         ],
       ),
@@ -146,22 +130,22 @@ const missingSignature: Check = (book, block, fields) =>
 
 /** A native script that is needed breaks a condition. `[transaction, witnesses, need, script]` */
 const nativeScript =
-  (breach: (script: Bytes, body: Bytes, witnesses: Bytes) => Readonly<Record<string, Bool>>): Check =>
+  (breach: (script: p.Bytes, body: p.Bytes, witnesses: p.Bytes) => Readonly<Record<string, p.Bool>>): Check =>
   (book, block, fields) =>
-    scope(function* () {
+    p.scope(function* () {
       const { body, witnesses } = yield* openedIn(block, fields)
-      const hash = yield* bind(block.neededIn(body, at(fields, 2)))
-      const script = yield* bind(block.supplied(at(fields, 3)))
+      const hash = yield* p.bind(block.neededIn(body, at(fields, 2)))
+      const script = yield* p.bind(block.supplied(at(fields, 3)))
       return book.enforce({
-        'script-is-needed': equalsByteString(hashOfScript(integer(0), script), hash),
+        'script-is-needed': p.equalsByteString(hashOfScript(p.integer(0), script), hash),
         ...breach(script, body, witnesses),
       })
     })
 
 /** It is not satisfied. */
 const nativeScriptFails = nativeScript((script, body, witnesses) => ({
-  'native-script-fails': scope(function* () {
-    const signers = yield* bind(signersIn(witnesses))
+  'native-script-fails': p.scope(function* () {
+    const signers = yield* p.bind(signersIn(witnesses))
     return withFields(body, [BodyField.invalidBefore, BodyField.invalidHereafter], (from, until) =>
       not(isSatisfied(script, { signers, body, from, until })),
     )
@@ -170,7 +154,7 @@ const nativeScriptFails = nativeScript((script, body, witnesses) => ({
 
 /** It is more than layer 1 can read. `TooManyItems`, `LongHeadsNotSupported` */
 const unreadableScript = nativeScript((script) => ({
-  'native-script-is-unreadable': isUnreadable(script, integer(profileLimits.nativeScriptItems)),
+  'native-script-is-unreadable': isUnreadable(script, p.integer(profileLimits.nativeScriptItems)),
 }))
 
 /**
@@ -178,30 +162,33 @@ const unreadableScript = nativeScript((script) => ({
  * refers to. `[transaction, witnesses, need, outputs]`
  */
 const scriptMissing: Check = (book, block, fields) =>
-  scope(function* () {
+  p.scope(function* () {
     const { record, body, witnesses } = yield* openedIn(block, fields)
-    const hash = yield* bind(block.neededIn(body, at(fields, 2)))
-    const outputs = yield* bind(block.suppliedAll(unListData(at(fields, 3))))
+    const hash = yield* p.bind(block.neededIn(body, at(fields, 2)))
+    const outputs = yield* p.bind(block.suppliedAll(p.unListData(at(fields, 3))))
     return book.enforce({
-      'outputs-are-recorded': equalsByteString(
-        blake2b256(hashesBefore(outputs, bytes(new Uint8Array()))),
+      'outputs-are-recorded': p.equalsByteString(
+        p.blake2b256(hashesBefore(outputs, p.bytes(new Uint8Array()))),
         resolvedHashOf(record),
       ),
-      'script-is-not-referenced': not(any(outputs, (output) => refersTo(unBData(output), hash))),
+      'script-is-not-referenced': not(any(outputs, (output) => refersTo(p.unBData(output), hash))),
       'script-is-not-witnessed': not(hasScript(witnesses, hash)),
     })
   })
 
 /** A Plutus script that is needed has no redeemer. `[transaction, witnesses, need, language, script]` */
 const redeemerMissing: Check = (book, block, fields) =>
-  scope(function* () {
+  p.scope(function* () {
     const { body, witnesses } = yield* openedIn(block, fields)
-    const need = yield* bind(at(fields, 2))
-    const hash = yield* bind(block.neededIn(body, need))
-    const language = yield* bind(unIData(at(fields, 3)))
+    const need = yield* p.bind(at(fields, 2))
+    const hash = yield* p.bind(block.neededIn(body, need))
+    const language = yield* p.bind(p.unIData(at(fields, 3)))
     return book.enforce({
-      'script-is-needed': equalsByteString(hashOfScript(language, block.supplied(at(fields, 4))), hash),
-      'script-is-plutus': both(lessThanInteger(integer(0), language), lessThanInteger(language, integer(4))),
+      'script-is-needed': p.equalsByteString(hashOfScript(language, block.supplied(at(fields, 4))), hash),
+      'script-is-plutus': both(
+        p.lessThanInteger(p.integer(0), language),
+        p.lessThanInteger(language, p.integer(4)),
+      ),
       'redeemer-is-missing': not(
         hasRedeemer(witnesses, fieldOf(witnesses, 'redeemers'), pointerOf(body, need)),
       ),
@@ -213,13 +200,13 @@ const redeemerMissing: Check = (book, block, fields) =>
  * `[transaction, witnesses, spent]`
  */
 const datumMissing: Check = (book, block, fields) =>
-  scope(function* () {
+  p.scope(function* () {
     const { body, witnesses } = yield* openedIn(block, fields)
-    const spent = yield* bind(fieldsOf(at(fields, 2)))
-    const inputs = yield* bind(referencesIn(body, BodyField.inputs))
-    const output = yield* bind(block.spentIn(body, inputs, spent))
-    const wanted = yield* bind(pointingToInput(body, inputs, spent))
-    const hash = yield* bind(datumHashIn(output))
+    const spent = yield* p.bind(fieldsOf(at(fields, 2)))
+    const inputs = yield* p.bind(referencesIn(body, BodyField.inputs))
+    const output = yield* p.bind(block.spentIn(body, inputs, spent))
+    const wanted = yield* p.bind(pointingToInput(body, inputs, spent))
+    const hash = yield* p.bind(datumHashIn(output))
     return withFields(witnesses, [WitnessField.redeemers, WitnessField.datums], (redeemers, datums) =>
       book.enforce({
         'input-has-redeemer': hasRedeemer(witnesses, redeemers, wanted),
@@ -241,3 +228,81 @@ export const witnessFrauds = (views: LanguageViews): Frauds<Witnessed> => ({
     [WitnessFraud.unreadableScript, unreadableScript],
   ],
 })
+
+/**
+ * The script data hash is not that of redeemers, datums and the cost models of any languages, or there is one
+ * without redeemers and datums. `[transaction, witnesses]`
+ */
+const wrongScriptDataHash =
+  (views: LanguageViews): Check =>
+  (book, block, fields) =>
+    p.scope(function* () {
+      const { body, witnesses } = yield* openedIn(block, fields)
+      const stated = yield* p.bind(fieldAt(body, p.integer(0), BodyField.scriptDataHash))
+      return withFields(witnesses, [WitnessField.redeemers, WitnessField.datums], (redeemers, datums) =>
+        book.enforce({
+          'script-data-hash-is-wrong': p.choose(
+            either(isThere(redeemers), isThere(datums)),
+            either(
+              not(isThere(stated)),
+              p.scope(function* () {
+                const preimage = yield* p.bind(
+                  p.appendByteString(
+                    fieldBytes(witnesses, redeemers, noRedeemers),
+                    fieldBytes(witnesses, datums, new Uint8Array()),
+                  ),
+                )
+                const hash = yield* p.bind(stringAt(body, stated))
+                return not(isOfLanguages(views, preimage, hash))
+              }),
+            ),
+            isThere(stated),
+          ),
+        }),
+      )
+    })
+
+/** The substitute for absent redeemers in the preimage: an empty map. */
+const noRedeemers = Uint8Array.of(0xa0)
+
+/**
+ * The cost model of each Plutus language as the script data hash holds it: key and value of a map's entry, in
+ * CBOR. In the order of the map: Plutus V2, V3, V1.
+ */
+export type LanguageViews = readonly [plutusV2: p.Data, plutusV3: p.Data, plutusV1: p.Data]
+
+/** Whether a hash is that of script data with the cost models of some set of languages. */
+const isOfLanguages = (views: LanguageViews, scriptData: p.Bytes, hash: p.Bytes): p.Bool =>
+  p.scope(function* () {
+    const isOf = yield* p.bind(
+      p.lambda<PInt, PLam<PByteString, PBool>>((size) =>
+        p.lambda((entries) =>
+          p.equalsByteString(
+            p.blake2b256(
+              p.appendByteString(
+                scriptData,
+                p.consByteString(p.addInteger(p.integer(emptyMap), size), entries),
+              ),
+            ),
+            hash,
+          ),
+        ),
+      ),
+    )
+    const sets = Array.from({ length: 2 ** views.length }, (_, set) =>
+      views.filter((_view, place) => (set >> place) % 2 === 1),
+    )
+    return sets
+      .map((set) =>
+        p.call<PBool>(
+          isOf,
+          p.integer(set.length),
+          set
+            .map(p.unBData)
+            .reduceRight((rest: p.Bytes, view) => p.appendByteString(view, rest), p.bytes(new Uint8Array())),
+        ),
+      )
+      .reduce((rest, each) => either(rest, each))
+  })
+
+const emptyMap = 0xa0

@@ -1,8 +1,8 @@
 import { headerHash } from '@ratatosk/block'
-import { encodeWitnessFraudProof, findWitnessFraud } from '@ratatosk/fraud'
+import { encodeWitnessFraudProof, findWitnessFraud } from '@ratatosk/protocol/fraud'
 import { describe, expect, it } from 'vitest'
-import { witnessFraudScript } from '../../../fraud/scripts.js'
-import type { PlutusScript } from '../../../script/apply.js'
+import { witnessFraudScript } from '../../../fraud-scripts.js'
+import type { PlutusScript } from '../../../scripts.js'
 import { engines, parameters } from '../../../test/evaluate.js'
 import type { TestBlock } from '../../../test/fraud/blocks.js'
 import { type Draw, drawing, some } from '../../../test/fraud/draw.js'
@@ -14,8 +14,7 @@ import {
   witnessedBlock,
   witnessProofsOf,
 } from '../../../test/fraud/witness/honest-blocks.js'
-import { witnessFailures } from '../../../test/fraud/witness/judge.js'
-import { predicates } from '../../../test/fraud/witness/lies.js'
+import { predicates, witnessFailures } from '../../../test/fraud/witness/lies.js'
 
 /**
  * `RATATOSK_HONEST_BLOCKS=10000` tries so many blocks; otherwise a few proofs of a few.

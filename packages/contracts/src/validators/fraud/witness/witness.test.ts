@@ -1,23 +1,23 @@
-import { encodeWitnessFraudProof, findWitnessFraud } from '@ratatosk/fraud'
+import { headerHash } from '@ratatosk/block'
+import { encodeWitnessFraudProof, findWitnessFraud } from '@ratatosk/protocol/fraud'
 import { describe, expect, it } from 'vitest'
-import { languageParameters, witnessFraudScript } from '../../../fraud/scripts.js'
-import { parameters, testedEngines } from '../../../test/evaluate.js'
+import { languageParameters, witnessFraudScript } from '../../../fraud-scripts.js'
+import { engines, parameters, testedEngines } from '../../../test/evaluate.js'
 import { blockOf } from '../../../test/fraud/blocks.js'
-
+import { mintingOf } from '../../../test/fraud/minting.js'
 import { judgeWithoutRules, verdictsOf } from '../../../test/fraud/without-rules.js'
 import { witnessBreaches } from '../../../test/fraud/witness/breaches.js'
-import { witnessFailures } from '../../../test/fraud/witness/judge.js'
-import { needs, prove, witnessLies } from '../../../test/fraud/witness/lies.js'
+import { needs, prove, witnessFailures, witnessLies } from '../../../test/fraud/witness/lies.js'
 import {
   coinsBefore,
   everything,
+  hashOf,
   honestStory,
   locker,
   minter,
   storyWith,
   strangelyReferring,
 } from '../../../test/fraud/witness/story.js'
-import { hashOf } from '../../../test/fraud/witness/witnessed.js'
 
 const script = witnessFraudScript(parameters)
 
@@ -76,5 +76,30 @@ describe('the witness policy', () => {
     parameters: languageParameters(parameters),
     breaches: witnessBreaches,
     encode: encodeWitnessFraudProof,
+  })
+})
+
+describe('findWitnessFraud', () => {
+  const judge = engines.cek
+
+  it.each(witnessLies)('finds a fraud that the policy accepts where $what', ({ block, prove }) => {
+    const found = findWitnessFraud(block, parameters)
+    // Several rules may be broken: the redeemer of an absent script is extra, which is no fraud.
+    expect(found).toMatchObject({ proof: { fraud: prove(block).fraud } })
+    const { redeemer } = found!
+    expect(judge(mintingOf({ script, redeemer, name: headerHash(block.header) }))).toMatchObject({
+      ok: true,
+    })
+  })
+
+  it('finds nothing in the honest block', () => {
+    expect(findWitnessFraud(honestStory, parameters)).toBeUndefined()
+  })
+
+  it('finds what needs no outputs before the block where these are unknown', () => {
+    const [badSignature, , , missingKey] = witnessLies
+    const unknown = ({ outputBefore: _, ...block }: typeof honestStory) => block
+    expect(findWitnessFraud(unknown(badSignature!.block), parameters)).toBeDefined()
+    expect(findWitnessFraud(unknown(missingKey!.block), parameters)).toBeUndefined()
   })
 })

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals'
-import type { Evaluation } from '@ratatosk/client'
+import type { Evaluation, ExplorerTrust } from '@ratatosk/client'
 import { call } from '../api.js'
 import { Outcome, useAction } from '../controls.js'
 import { grouped, jsonText } from '../format.js'
-import { Name, Table, Text } from '../parts.js'
+import { Empty, Load, Name, Table, Text } from '../parts.js'
 import { remedyOf } from '../remedies.js'
 
 const meanings: Readonly<Record<Evaluation['verdict'], string>> = {
@@ -116,5 +116,35 @@ function Budgets({ redeemers }: Pick<Evaluation, 'redeemers'>) {
         }))}
       />
     </section>
+  )
+}
+
+/** The trust that users of this deployment need. */
+export function Trust() {
+  return (
+    <Load<ExplorerTrust>
+      path="explorer/trust"
+      show={({ answers }) => (
+        <>
+          {answers.length === 0 && (
+            <Empty>This process does not know the contracts. Ask a node that reaches layer 1.</Empty>
+          )}
+          {answers.map(({ risk, answer, facts }) => (
+            <section key={risk}>
+              <h2>{risk.replace('-', ' ')}</h2>
+              <p>{answer}</p>
+              <dl class="facts">
+                {facts.map(({ name, value }) => (
+                  <>
+                    <dt>{name}</dt>
+                    <dd>{/^\d+$/.test(value) ? grouped(value) : value}</dd>
+                  </>
+                ))}
+              </dl>
+            </section>
+          ))}
+        </>
+      )}
+    />
   )
 }

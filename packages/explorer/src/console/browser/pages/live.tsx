@@ -1,13 +1,16 @@
+import { type Signal, useSignal } from '@preact/signals'
 import type { ExplorerBlock, ExplorerRates } from '@ratatosk/client'
 import type { ComponentChildren } from 'preact'
-import { accepted, rejected } from '../event-lists.js'
+import { operate } from '../api.js'
+import { Outcome, Token, useAction } from '../controls.js'
+import { accepted, rejected } from '../events.js'
 import { ada, counted, duration, grouped, size } from '../format.js'
+import { Moves } from '../move-list.js'
 import { Ago, Countdown, Empty, Name, State } from '../parts.js'
-import { link } from '../router.js'
-import { hasPage } from '../routes.js'
-import { blocks, overview, rates } from '../store.js'
+import { go, hasPage, link, serves } from '../router.js'
+import { sendFiveAda } from '../send.js'
+import { blocks, now, overview, rates } from '../store.js'
 import { Balances } from '../test-wallets.js'
-import { TryIt } from './try-it.js'
 
 /** Home: what the node does now, from the queue to the confirmed state. */
 export function Live() {
@@ -344,5 +347,71 @@ function Bars({ minutes }: Pick<ExplorerRates, 'minutes'>) {
           : `${grouped(sum)} accepted; the highest bar is ${grouped(most)} a minute`}
       </figcaption>
     </figure>
+  )
+}
+
+/** On a devnet: a payment to follow, and a roll-back of layer 1 to watch. */
+function TryIt() {
+  const since = useSignal<number | undefined>(undefined)
+  return (
+    <>
+      <div class="columns actions">
+        <Send />
+        <Break since={since} />
+      </div>
+      <Token />
+      {since.value !== undefined && (
+        <section>
+          <h2>What the node did</h2>
+          <Moves since={since.value} />
+        </section>
+      )}
+    </>
+  )
+}
+
+function Send() {
+  const { runs, problem, run } = useAction()
+  if (!serves('GET /dev-wallet.js')) return null
+  return (
+    <p class="send">
+      <button
+        type="button"
+        id="send"
+        class="main"
+        disabled={runs.value}
+        onClick={() => run(async () => go('tx', await sendFiveAda()))}
+      >
+        {runs.value ? 'Sending …' : 'Send 5 ada'}
+      </button>
+      <Outcome problem={problem.value}>
+        from one test wallet of the devnet to another, and follow it to the confirmed state
+      </Outcome>
+    </p>
+  )
+}
+
+/** Rolls layer 1 back to before the newest commit, whose transaction is lost. */
+function Break({ since }: { readonly since: Signal<number | undefined> }) {
+  const { runs, problem, run } = useAction()
+  if (!serves('POST /devnet/roll-back')) return null
+  const rollBack = async () => {
+    const isThere = (state: string) => state === 'committed' || state === 'mature'
+    const newest = blocks.value?.find(({ state, commitTxHash }) => isThere(state) && commitTxHash)
+    if (newest?.commitTxHash === undefined)
+      throw new Error('No block is in the state queue: send 5 ada, and break it once its block is committed')
+    const from = now.value - 1000
+    await operate('devnet/roll-back', 'POST', { transaction: newest.commitTxHash })
+    since.value = from
+  }
+  return (
+    <p class="send">
+      <button type="button" id="break" class="main" disabled={runs.value} onClick={() => run(rollBack)}>
+        Break something
+      </button>
+      <Outcome problem={problem.value}>
+        rolls layer 1 back to before the newest commit, and shows how the node repairs it
+      </Outcome>
+    </p>
   )
 }

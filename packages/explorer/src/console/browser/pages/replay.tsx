@@ -1,7 +1,7 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import { Outcome, useAction } from '../controls.js'
+import { type History, type PastEvent, readHistory } from '../events.js'
 import { grouped } from '../format.js'
-import { type History, type PastEvent, readHistory } from '../history.js'
 import { Empty, Name, State } from '../parts.js'
 import { link } from '../router.js'
 import { now } from '../store.js'

@@ -1,21 +1,16 @@
+import type { ExplorerSearch } from '@ratatosk/client'
 import type { ComponentChildren } from 'preact'
-import type { Route } from '../router.js'
-import { bridge, hasPage } from '../routes.js'
-import { Address } from './address.js'
-import { Asset } from './asset.js'
-import { Block } from './block.js'
+import { Empty, Load, Name } from '../parts.js'
+import { bridge, go, hasPage, link, type Route } from '../router.js'
+import { Block, Queue } from './block.js'
 import { Bridge } from './bridge.js'
-import { Check } from './check.js'
-import { Devnet } from './devnet.js'
+import { Check, Trust } from './check.js'
+import { Devnet, Wallets } from './devnet.js'
+import { Address, Asset, Output } from './ledger.js'
 import { Live } from './live.js'
-import { Output } from './output.js'
-import { Queue } from './queue.js'
 import { Rejected } from './rejected.js'
 import { Replay } from './replay.js'
-import { Search } from './search.js'
 import { Transaction } from './transaction.js'
-import { Trust } from './trust.js'
-import { Wallets } from './wallets.js'
 import { Watch } from './watch.js'
 
 interface Page {
@@ -54,4 +49,49 @@ const all: readonly Page[] = [
 /** The pages for which this node has what they show. */
 export function pages(): readonly Page[] {
   return all.filter(({ page }) => hasPage(page))
+}
+
+/** Opens the page of what a text names. */
+export function open(text: string): void {
+  if (text.trim() !== '') go('search', text.trim())
+}
+
+function Search({ text }: { readonly text: string }) {
+  return (
+    <Load<ExplorerSearch>
+      path={`explorer/search?q=${encodeURIComponent(text)}`}
+      show={({ matches, couldBe }) => (
+        <section>
+          <h2>Search</h2>
+          {matches.length === 0 && (
+            <Empty>
+              <code>{text}</code> is not here.{' '}
+              {couldBe.length === 0 ? 'Nothing has such a name.' : `It could be: ${couldBe.join(', ')}.`}
+            </Empty>
+          )}
+          <ul class="list">
+            {matches.map(({ kind, id, path }) => (
+              <li key={path}>
+                {kind} <Name name={id} /> <a href={pageOf(kind, id) ?? path.slice(1)}>open</a>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    />
+  )
+}
+
+/** The pages of what a search finds. */
+const pageNames: Readonly<Record<string, string>> = {
+  transaction: 'tx',
+  block: 'block',
+  output: 'output',
+  address: 'address',
+  asset: 'asset',
+}
+
+function pageOf(kind: string, id: string): string | undefined {
+  const page = pageNames[kind]
+  return page !== undefined && hasPage(page) ? link(page, id) : undefined
 }

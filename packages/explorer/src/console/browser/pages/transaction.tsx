@@ -1,13 +1,10 @@
 import { useSignal } from '@preact/signals'
 import type { ExplorerInput, ExplorerOutput, ExplorerTransaction, TransactionStatus } from '@ratatosk/client'
 import type { ComponentChildren } from 'preact'
-import { Deposited } from '../deposited.js'
 import { ada, grouped, jsonText, size } from '../format.js'
-import { Journey } from '../journey.js'
-import { Empty, Load, Name, State, Text, Time } from '../parts.js'
+import { Deposited, Empty, Journey, Load, Name, State, Text, Time } from '../parts.js'
 import { Prove } from '../prove.js'
-import { link } from '../router.js'
-import { bridge } from '../routes.js'
+import { bridge, link } from '../router.js'
 
 /** A transaction: its journey, what it spends and makes, and its bytes. */
 export function Transaction({ hash }: { readonly hash: string }) {

@@ -1,12 +1,11 @@
 import { type Signal, useSignal } from '@preact/signals'
 import type { BlockVerdict, BlockVerdicts, OpenQuestion, OpenQuestions, Summoned } from '@ratatosk/client'
 import { useEffect } from 'preact/hooks'
+import { operate } from '../api.js'
 import { Outcome, Pages, Token, useAction } from '../controls.js'
 import { ada, clockTime, grouped } from '../format.js'
-import { operate } from '../operate.js'
 import { Ago, Countdown, Empty, Load, Name, State, Table, useLayer1Polls } from '../parts.js'
-import { link } from '../router.js'
-import { serves } from '../routes.js'
+import { link, serves } from '../router.js'
 import { now, readAgain } from '../store.js'
 
 /** Verdicts on a page, and open questions that are read. */

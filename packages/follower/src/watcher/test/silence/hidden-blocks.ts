@@ -11,8 +11,8 @@ import {
   leavesOf,
   nodeOf,
   pathFrom,
-} from '../../../../../fraud/dist/test/free-map.js'
-import { lies } from '../../../../../fraud/dist/test/lies/index.js'
+} from '../../../../../protocol/dist/fraud/test/free-map.js'
+import { lies } from '../../../../../protocol/dist/fraud/test/lies/index.js'
 import {
   blockOf,
   type Committed,
@@ -20,8 +20,8 @@ import {
   keyOf,
   payment,
   type Story,
-} from '../../../../../fraud/dist/test/lying-blocks.js'
-import { addressOfThief, coin, signedTheft } from '../../../../../fraud/dist/test/theft.js'
+} from '../../../../../protocol/dist/fraud/test/lying-blocks.js'
+import { addressOfThief, coin, signedTheft } from '../../../../../protocol/dist/fraud/test/theft.js'
 import { raiseFees } from '../lies.js'
 
 /** A block whose operator hides something, and answers what the header's maps allow. */

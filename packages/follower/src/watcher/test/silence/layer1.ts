@@ -1,5 +1,6 @@
 import type { SlotConfig } from '@ratatosk/ledger'
-import { type Subject, subjectOf } from '../../question-book.js'
+import { answersPerHour } from '@ratatosk/protocol'
+import { type Subject, subjectOf } from '../../context.js'
 
 /** Layer 1, and how watchers see it. Times are in slots. */
 export interface Pace {
@@ -96,3 +97,23 @@ export function openQuestions({ block, seen, lag }: Pace, rollBacks: readonly Ro
 }
 
 export type OpenQuestions = ReturnType<typeof openQuestions>
+
+/** An operator whose only process answers late. */
+interface Outage {
+  /** Slots for an answer, and how many of them pass before the first is sent. */
+  readonly period: number
+  readonly downFor: number
+  /** Asked in one block, as layer 1 has room for. */
+  readonly questions: number
+}
+
+/** How many questions stay without an answer, if half of each block of layer 1 has room for answers. */
+export function unansweredAfter(
+  { block, seen, slots }: Pace,
+  { period, downFor, questions }: Outage,
+): number {
+  const perBlock = (Number(answersPerHour) * block * slots.slotLength) / 3_600_000
+  let left = questions
+  for (let slot = block; slot < period && left > 0; slot += block) if (slot > downFor + seen) left -= perBlock
+  return Math.max(0, Math.ceil(left))
+}

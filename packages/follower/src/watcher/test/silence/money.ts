@@ -1,11 +1,10 @@
 import { longestChunk, maxChunkLength, maxChunks } from '@ratatosk/block'
-import { encodeChunkAnswer } from '@ratatosk/fraud'
 import { decodeTransactionOutput, minimumLovelace } from '@ratatosk/ledger'
 import { buildTransaction, toOutput } from '@ratatosk/ledger/builder'
 import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { lostBehind, summonsTerms } from '@ratatosk/protocol'
-import { complete } from '../../../../../contracts/dist/test/complete.js'
-import { engines, parameters } from '../../../../../contracts/dist/test/evaluate.js'
+import { encodeChunkAnswer } from '@ratatosk/protocol/fraud'
+import { complete, engines, parameters } from '../../../../../contracts/dist/test/evaluate.js'
 import { chain, pruneBlocks, removeByHeldVerdict } from '../../../../../contracts/dist/test/queue/removals.js'
 import {
   blockOutput,

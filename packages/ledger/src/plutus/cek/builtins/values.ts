@@ -18,8 +18,7 @@ import {
   stringType,
   TypeTag,
 } from '../values/constant-type.js'
-import { type DataValue, equalData, type Pair } from '../values/data.js'
-import { encodeData } from '../values/data-cbor.js'
+import { type DataValue, encodeData, equalData, type Pair } from '../values/data.js'
 import { arrayOf, cons, type LinkedList, lengthOf } from '../values/list.js'
 import type { Value } from '../values/value.js'
 import {

@@ -1,10 +1,10 @@
-import { CborReader, compareBytes } from '@ratatosk/cbor'
-import { readAddress } from '../../../address/decode.js'
+import { CborReader, compareBytes, Major } from '@ratatosk/cbor'
+import { readAddress } from '../../../address/address.js'
 import type { Credential, RewardAddress } from '../../../address/types.js'
-import type { ProposalProcedure, VotingProcedure } from '../../../transaction/types.js'
+import { byAccount, byCredential } from '../../../rules/script-use.js'
+import type { Certificate, ProposalProcedure, VotingProcedure } from '../../../transaction/types.js'
 import { bytesData, constructorData, type DataValue, integerData, listData, mapData } from '../values/data.js'
-import { bytesOf, type CborItem, entriesIn, integerOf, isList, isTagged, itemsIn, readItem } from './item.js'
-import { compareLedgerCredentials, credentialData, maybe, UntranslatableError } from './parts.js'
+import { credentialData, maybe, nothing, UntranslatableError } from './parts.js'
 
 export function voterData({ role, credential }: VotingProcedure['voter']): DataValue {
   if (role === 'pool') return constructorData(2, [bytesData(credential.hash)])
@@ -84,15 +84,10 @@ function treasuryWithdrawals(item: CborItem | undefined): DataValue {
   const withdrawals = entriesIn(item).map(([account, lovelace]) => {
     return { account: accountOf(account), lovelace: integerOf(lovelace) }
   })
-  withdrawals.sort(({ account: a }, { account: b }) => compareAccounts(a, b))
+  withdrawals.sort(byAccount)
   return mapData(
     withdrawals.map(({ account, lovelace }) => [credentialData(account.stake), integerData(lovelace)]),
   )
-}
-
-/** Sorts by network, then by credential. */
-export function compareAccounts(a: RewardAddress, b: RewardAddress): number {
-  return a.networkId - b.networkId || compareLedgerCredentials(a.stake, b.stake)
 }
 
 function credentialOf(item: CborItem): Credential {
@@ -101,7 +96,7 @@ function credentialOf(item: CborItem): Credential {
 }
 
 function leaving(item: CborItem | undefined): DataValue {
-  return listData(itemsIn(item).map(credentialOf).sort(compareLedgerCredentials).map(credentialData))
+  return listData(itemsIn(item).map(credentialOf).sort(byCredential).map(credentialData))
 }
 
 function coming(item: CborItem | undefined): DataValue {
@@ -109,7 +104,7 @@ function coming(item: CborItem | undefined): DataValue {
     member: credentialOf(member),
     epoch: integerOf(epoch),
   }))
-  members.sort((a, b) => compareLedgerCredentials(a.member, b.member))
+  members.sort((a, b) => byCredential(a.member, b.member))
   return mapData(members.map(({ member, epoch }) => [credentialData(member), integerData(epoch)]))
 }
 
@@ -148,4 +143,197 @@ function parameterData(item: CborItem): DataValue {
 function costModelsData(item: CborItem): DataValue {
   const models = [...entriesIn(item)].sort(([a], [b]) => Number(integerOf(a) - integerOf(b)))
   return mapData(models.map(([language, costs]) => [integerData(integerOf(language)), parameterData(costs)]))
+}
+
+type Fields = readonly CborItem[]
+
+function fieldsOf({ bytes }: Certificate): { readonly number: number; readonly fields: Fields } {
+  const [number, ...fields] = itemsIn(readItem(new CborReader(bytes)))
+  return { number: Number(integerOf(number)), fields }
+}
+
+/** `[0, key hash]` or `[1, script hash]`. */
+function credential(item: CborItem | undefined): DataValue {
+  const [kind, hash] = itemsIn(item)
+  return constructorData(Number(integerOf(kind)), [bytesData(bytesOf(hash))])
+}
+
+function staking(item: CborItem | undefined): DataValue {
+  return constructorData(0, [credential(item)])
+}
+
+function hash(item: CborItem | undefined): DataValue {
+  return bytesData(bytesOf(item))
+}
+
+function integer(item: CborItem | undefined): DataValue {
+  return integerData(integerOf(item))
+}
+
+/** A certificate for Plutus V1 and V2, whose `DCert` cannot represent the certificates of Conway. */
+export function certificateDataV1(certificate: Certificate): DataValue {
+  const { number, fields } = fieldsOf(certificate)
+  const [first, second] = fields
+  switch (number) {
+    case 0:
+    case 7:
+      return constructorData(0, [staking(first)])
+    case 1:
+    case 8:
+      return constructorData(1, [staking(first)])
+    case 2:
+      return constructorData(2, [staking(first), hash(second)])
+    case 3:
+      return constructorData(3, [hash(first), hash(second)])
+    case 4:
+      return constructorData(4, [hash(first), integer(second)])
+    default:
+      throw new UntranslatableError(`Plutus V1 and V2 cannot represent ${certificate.kind}`)
+  }
+}
+
+/** `[0 | 1, hash]`, or 2 for abstain, 3 for no confidence. */
+function representative(item: CborItem | undefined): DataValue {
+  const [kind] = itemsIn(item)
+  const number = Number(integerOf(kind))
+  return number < 2 ? constructorData(0, [credential(item)]) : constructorData(number - 1)
+}
+
+function delegationOfStake(pool: CborItem | undefined): DataValue {
+  return constructorData(0, [hash(pool)])
+}
+
+function delegationOfVote(drep: CborItem | undefined): DataValue {
+  return constructorData(1, [representative(drep)])
+}
+
+function delegationOfBoth(pool: CborItem | undefined, drep: CborItem | undefined): DataValue {
+  return constructorData(2, [hash(pool), representative(drep)])
+}
+
+/** A certificate for Plutus V3. Ledger version 9 omits declared deposits. */
+export function certificateDataV3(certificate: Certificate, protocolMajor: number): DataValue {
+  const { number, fields } = fieldsOf(certificate)
+  const [first, second, third, fourth] = fields
+  const deposit = (item: CborItem | undefined): DataValue =>
+    maybe(protocolMajor > 9 ? integer(item) : undefined)
+  switch (number) {
+    case 0:
+      return constructorData(0, [credential(first), nothing])
+    case 1:
+      return constructorData(1, [credential(first), nothing])
+    case 2:
+      return constructorData(2, [credential(first), delegationOfStake(second)])
+    case 3:
+      return constructorData(7, [hash(first), hash(second)])
+    case 4:
+      return constructorData(8, [hash(first), integer(second)])
+    case 7:
+      return constructorData(0, [credential(first), deposit(second)])
+    case 8:
+      return constructorData(1, [credential(first), deposit(second)])
+    case 9:
+      return constructorData(2, [credential(first), delegationOfVote(second)])
+    case 10:
+      return constructorData(2, [credential(first), delegationOfBoth(second, third)])
+    case 11:
+      return constructorData(3, [credential(first), delegationOfStake(second), integer(third)])
+    case 12:
+      return constructorData(3, [credential(first), delegationOfVote(second), integer(third)])
+    case 13:
+      return constructorData(3, [credential(first), delegationOfBoth(second, third), integer(fourth)])
+    case 14:
+      return constructorData(9, [credential(first), credential(second)])
+    case 15:
+      return constructorData(10, [credential(first)])
+    case 16:
+      return constructorData(4, [credential(first), integer(second)])
+    case 17:
+      return constructorData(6, [credential(first), integer(second)])
+    case 18:
+      return constructorData(5, [credential(first)])
+    default:
+      throw new UntranslatableError(`Plutus V3 cannot represent ${certificate.kind}`)
+  }
+}
+
+/** The CBOR of a part that was validated before. Only its structure is needed here. */
+type CborItem = bigint | Uint8Array | string | null | boolean | readonly CborItem[] | MapItem | TaggedItem
+
+interface MapItem {
+  readonly entries: readonly (readonly [key: CborItem, value: CborItem])[]
+}
+
+interface TaggedItem {
+  readonly tag: number
+  readonly content: CborItem
+}
+
+function readItem(reader: CborReader): CborItem {
+  switch (reader.peekMajor()) {
+    case Major.unsigned:
+    case Major.negative:
+      return reader.readInt()
+    case Major.bytes:
+      return reader.readBytes()
+    case Major.text:
+      return reader.readText()
+    case Major.array: {
+      const count = reader.readArray()
+      const items: CborItem[] = []
+      while (reader.hasNext(count, items.length)) items.push(readItem(reader))
+      return items
+    }
+    case Major.map: {
+      const count = reader.readMap()
+      const entries: [CborItem, CborItem][] = []
+      while (reader.hasNext(count, entries.length)) entries.push([readItem(reader), readItem(reader)])
+      return { entries }
+    }
+    case Major.tag: {
+      if (reader.peek() === 0xc2 || reader.peek() === 0xc3) return reader.readInteger()
+      const tag = reader.readTag()
+      return { tag, content: readItem(reader) }
+    }
+    default:
+      return reader.tryNull() ? null : reader.readBoolean()
+  }
+}
+
+/** Thrown if a part lacks the structure that its decoder ensures: a defect here, never of a transaction. */
+function unexpected(wanted: string): never {
+  throw new TypeError(`A decoded part is not ${wanted}`)
+}
+
+function integerOf(item: CborItem | undefined): bigint {
+  return typeof item === 'bigint' ? item : unexpected('an integer')
+}
+
+function bytesOf(item: CborItem | undefined): Uint8Array {
+  return item instanceof Uint8Array ? item : unexpected('a byte string')
+}
+
+/** A list, or a set with its tag. */
+function itemsIn(item: CborItem | undefined): readonly CborItem[] {
+  if (isList(item)) return item
+  if (isTagged(item)) return itemsIn(item.content)
+  return unexpected('a list')
+}
+
+function entriesIn(item: CborItem | undefined): MapItem['entries'] {
+  return item !== null &&
+    typeof item === 'object' &&
+    'entries' in item &&
+    !isList(item) &&
+    !(item instanceof Uint8Array)
+    ? item.entries
+    : unexpected('a map')
+}
+
+function isList(item: CborItem | undefined): item is readonly CborItem[] {
+  return Array.isArray(item)
+}
+
+function isTagged(item: CborItem | undefined): item is TaggedItem {
+  return item !== null && typeof item === 'object' && 'tag' in item
 }

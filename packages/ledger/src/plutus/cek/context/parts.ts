@@ -1,7 +1,7 @@
 import { compareBytes, fromHex } from '@ratatosk/cbor'
 import type { Address, Credential } from '../../../address/types.js'
-import { slotToTime } from '../../../parameters/slots.js'
-import type { SlotConfig } from '../../../parameters/types.js'
+import { type SlotConfig, slotToTime } from '../../../parameters/types.js'
+import { byCredential } from '../../../rules/script-use.js'
 import type { Assets, ValidityInterval, Value } from '../../../transaction/types.js'
 import { bytesData, constructorData, type DataValue, integerData, mapData } from '../values/data.js'
 
@@ -99,12 +99,7 @@ export function intervalData(
   ])
 }
 
-/** The order of the ledger: script credentials first. plutus-ledger-api sorts key credentials first. */
-export function compareLedgerCredentials(a: Credential, b: Credential): number {
-  if (a.kind !== b.kind) return a.kind === 'script' ? -1 : 1
-  return compareBytes(a.hash, b.hash)
-}
-
+/** plutus-ledger-api sorts key credentials first, unlike the ledger. */
 export function comparePlutusCredentials(a: Credential, b: Credential): number {
-  return a.kind === b.kind ? compareBytes(a.hash, b.hash) : -compareLedgerCredentials(a, b)
+  return a.kind === b.kind ? compareBytes(a.hash, b.hash) : -byCredential(a, b)
 }

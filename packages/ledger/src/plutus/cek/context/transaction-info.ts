@@ -1,17 +1,28 @@
 import { CborReader, compareBytes, fromHex, toHex } from '@ratatosk/cbor'
+import type { RewardAddress } from '../../../address/types.js'
 import type { SlotConfig } from '../../../parameters/types.js'
-import type { ResolvedInput } from '../../../rules/resolution.js'
+import type { ResolvedInput } from '../../../rules/context.js'
+import type { RedeemerPointer } from '../../../rules/script-evaluator.js'
+import { byAccount, byVoter } from '../../../rules/script-use.js'
 import type {
+  OutputReference,
   PlutusLanguage,
   Redeemer,
-  RedeemerPurpose,
   Transaction,
   TransactionOutput,
+  VotingProcedure,
 } from '../../../transaction/types.js'
-import { bytesData, constructorData, type DataValue, integerData, listData, mapData } from '../values/data.js'
-import { decodeData } from '../values/data-cbor.js'
-import { certificateDataV1, certificateDataV3 } from './certificates.js'
-import { proposalData, voterData, votesData } from './governance.js'
+import { purposes } from '../../../transaction/witness-set.js'
+import {
+  bytesData,
+  constructorData,
+  type DataValue,
+  decodeData,
+  integerData,
+  listData,
+  mapData,
+} from '../values/data.js'
+import { certificateDataV1, certificateDataV3, proposalData, voterData, votesData } from './governance.js'
 import {
   addressData,
   assetEntries,
@@ -26,7 +37,78 @@ import {
   UntranslatableError,
   valueData,
 } from './parts.js'
-import { purposeData, referenceData, type SortedTransaction, transactionIdData } from './purpose.js'
+
+/** A transaction with its items in the order in which redeemer pointers count. */
+interface SortedTransaction {
+  readonly transaction: Transaction
+  readonly inputs: readonly ResolvedInput[]
+  readonly referenceInputs: readonly ResolvedInput[]
+  readonly policies: readonly string[]
+  readonly withdrawals: readonly { readonly account: RewardAddress; readonly lovelace: bigint }[]
+  readonly votes: readonly VotingProcedure[]
+  readonly protocolMajor: number
+}
+
+export function orderTransaction(
+  transaction: Transaction,
+  inputs: readonly ResolvedInput[],
+  referenceInputs: readonly ResolvedInput[],
+  protocolMajor: number,
+): SortedTransaction {
+  const { body } = transaction
+  const withdrawals = body.withdrawals.flatMap(({ account, lovelace }) =>
+    account.kind === 'reward' ? [{ account, lovelace }] : [],
+  )
+  withdrawals.sort(byAccount)
+  const votes = [...body.votingProcedures].sort(byVoter)
+  const policies = sortedByHex(body.mint).map(([policy]) => policy)
+  return { transaction, inputs, referenceInputs, policies, withdrawals, votes, protocolMajor }
+}
+
+/** Before Plutus V3, a transaction id is wrapped in a constructor. */
+function transactionIdData(id: Uint8Array, language: PlutusLanguage): DataValue {
+  return language === 'PlutusV3' ? bytesData(id) : constructorData(0, [bytesData(id)])
+}
+
+function referenceData({ transactionId, index }: OutputReference, language: PlutusLanguage): DataValue {
+  return constructorData(0, [transactionIdData(transactionId, language), integerData(index)])
+}
+
+/** `ScriptPurpose`: the purpose of a redeemer. */
+function purposeData(
+  { purpose, index }: RedeemerPointer,
+  ordered: SortedTransaction,
+  language: PlutusLanguage,
+): DataValue {
+  const third = language === 'PlutusV3'
+  const { body } = ordered.transaction
+  switch (purpose) {
+    case 'mint':
+      return constructorData(0, [bytesData(fromHex(found(ordered.policies[index])))])
+    case 'spend':
+      return constructorData(1, [referenceData(found(ordered.inputs[index]).reference, language)])
+    case 'reward': {
+      const { stake } = found(ordered.withdrawals[index]).account
+      return constructorData(2, [third ? credentialData(stake) : stakingCredentialData(stake)])
+    }
+    case 'cert': {
+      const certificate = found(body.certificates[index])
+      if (!third) return constructorData(3, [certificateDataV1(certificate)])
+      return constructorData(3, [integerData(index), certificateDataV3(certificate, ordered.protocolMajor)])
+    }
+    case 'vote':
+      if (!third) throw new UntranslatableError('Plutus V1 and V2 cannot represent votes')
+      return constructorData(4, [voterData(found(ordered.votes[index]).voter)])
+    case 'propose':
+      if (!third) throw new UntranslatableError('Plutus V1 and V2 cannot represent proposals')
+      return constructorData(5, [integerData(index), proposalData(found(body.proposalProcedures[index]))])
+  }
+}
+
+function found<Thing>(thing: Thing | undefined): Thing {
+  if (thing === undefined) throw new UntranslatableError('A redeemer points to nothing')
+  return thing
+}
 
 /** The data of a redeemer or a datum, which the decoder of the ledger has checked. */
 const readData = (cbor: Uint8Array): DataValue => decodeData(new CborReader(cbor))
@@ -135,12 +217,10 @@ function outputData(
   return constructorData(0, [...common, shown, maybe(script)])
 }
 
-/** The ledger's order of purposes, which differs from that of the constructors. */
-const order: readonly RedeemerPurpose[] = ['spend', 'mint', 'cert', 'reward', 'vote', 'propose']
-
 function redeemersData(ordered: SortedTransaction, language: PlutusLanguage): DataValue {
   const redeemers = [...ordered.transaction.witnesses.redeemers].sort(
-    (a: Redeemer, b: Redeemer) => order.indexOf(a.purpose) - order.indexOf(b.purpose) || a.index - b.index,
+    (a: Redeemer, b: Redeemer) =>
+      purposes.indexOf(a.purpose) - purposes.indexOf(b.purpose) || a.index - b.index,
   )
   return mapData(
     redeemers.map((redeemer) => [purposeData(redeemer, ordered, language), readData(redeemer.data)]),

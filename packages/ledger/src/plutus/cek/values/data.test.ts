@@ -1,10 +1,10 @@
 import { CborReader } from '@ratatosk/cbor'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, it, test } from 'vitest'
+import { constr, decodePlutusData, encodePlutusData } from '../../../plutus-data/index.js'
 import { readPlutusData } from '../../../transaction/script/plutus-data.js'
 import { dataNodes, dataSize, lesserDataSize } from '../costs/measures.js'
-import { type DataValue, equalData } from './data.js'
-import { decodeData, encodeData } from './data-cbor.js'
+import { constructorData, type DataValue, decodeData, encodeData, equalData } from './data.js'
 import { cons, listOf } from './list.js'
 
 const { data } = fc.letrec<{ data: DataValue }>((tie) => ({
@@ -89,4 +89,19 @@ test('data may be nested as deep as a script can build it', () => {
   expect(dataSize(value, Number.MAX_SAFE_INTEGER)).toBe(800_005)
   expect(equalData(value, other)).toBe(false)
   expect(encodeData(value).length).toBe(400_001)
+})
+
+it('constructors 0 to 127 are encoded as the machine encodes them, and decoded', () => {
+  for (let index = 0; index <= 127; index++) {
+    const bytes = encodePlutusData(constr(index))
+    expect(bytes).toEqual(encodeData(constructorData(index, [])))
+    expect(encodeData(decodeData(new CborReader(bytes)))).toEqual(bytes)
+    expect(decodePlutusData(bytes)).toEqual(constr(index))
+  }
+})
+
+it.each(['d87880', 'd88080', 'd904ff80', 'd9057980'])('%s is no constructor with a tag of its own', (hex) => {
+  expect(() => decodePlutusData(Uint8Array.from(Buffer.from(hex, 'hex')))).toThrow(
+    expect.objectContaining({ name: 'PlutusDataError' }),
+  )
 })

@@ -1,1 +1,0 @@
-export { type Draft, draft, unitDatum } from '@ratatosk/test-kit/ledger-apis'

@@ -1,1 +1,0 @@
-export { genesisOf, testKey } from '@ratatosk/test-kit/ledger-apis'
