@@ -13,7 +13,7 @@ const [bodyMs, roundMs] = [5_000, 30_000]
 /** Asks peers for the bodies behind an unavailable block; an operator may withhold many. */
 export function createAskBehind(
   peers: Peers,
-  { unavailable, available }: Pick<FollowerOptions, 'unavailable' | 'available'>,
+  { unavailable }: Pick<FollowerOptions, 'unavailable'>,
 ): (path: HeaderPath, missingHeight: bigint, signal: AbortSignal) => Promise<void> {
   /** Until when a block is left alone, by header hash, on the clock of `performance.now()`. */
   const restsUntil = new BytesMap<number>()
@@ -46,10 +46,8 @@ export function createAskBehind(
       if (performance.now() > now + roundMs) return
       const served = await isServed(headerHash, signal)
       if (served === false) await unavailable({ headerHash, height, header: decodeHeader(header) }, signal)
-      else {
-        if (served) available?.(headerHash)
-        restsUntil.set(headerHash, performance.now() + (served ? servedForMs : slowForMs))
-      }
+      // A peer may serve anything: only a body that is verified ends the wish for it.
+      else restsUntil.set(headerHash, performance.now() + (served ? servedForMs : slowForMs))
     }
   }
 }

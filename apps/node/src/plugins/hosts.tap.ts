@@ -26,6 +26,7 @@ interface Case {
   readonly options: (port: object) => object
   readonly request: InjectOptions & { readonly url: string }
   /** The answer to a port that fails. Default: 500 `Something went wrong`. */
+  readonly status?: number
   readonly error?: string
   /** A port that chooses a status is answered as one that fails. */
   readonly keepsStatus?: true
@@ -129,7 +130,13 @@ const cases: Readonly<Record<string, Case>> = {
     options: (ledger) => ({ ledger, network }),
     request: { url: `/tx?tx_hash=${hash}` },
   },
-  events: { plugin: events, options: (log) => ({ log, network }), request: { url: '/events' } },
+  events: {
+    plugin: events,
+    options: (log) => ({ log, network }),
+    request: { url: '/events' },
+    status: 503,
+    error: 'A service that this server needs does not answer: retry later',
+  },
   proofs: {
     plugin: proofs,
     options: (prover) => ({ prover }),
@@ -172,14 +179,14 @@ async function host(t: Test, prepare: (server: FastifyInstance) => void = () => 
 
 t.test('a plugin answers its own errors, and the onError hook of the host gets them', async (t) => {
   const { server, seen, fault } = await host(t)
-  for (const [name, { request, error = 'Something went wrong', omitsFault }] of Object.entries(cases)) {
+  for (const [name, { request, status = 500, error, omitsFault }] of Object.entries(cases)) {
     if (omitsFault) continue
     for (const prefix of ['', '/v2']) {
       fault.now = new Error(`of ${name}`)
       seen.errors.length = 0
       const answer = await server.inject({ ...request, url: `${prefix}${request.url}` })
-      t.equal(answer.statusCode, 500, name)
-      t.equal(answer.json().error, error, name)
+      t.equal(answer.statusCode, status, name)
+      t.equal(answer.json().error, error ?? 'Something went wrong', name)
       t.equal(seen.errors.length, 1, name)
       const [caught] = seen.errors
       t.ok(caught === fault.now || caught?.cause === fault.now, `${name}: the hook gets the cause`)

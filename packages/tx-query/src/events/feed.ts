@@ -1,4 +1,12 @@
-import { atMost, inTime, isWrongResult, portResult, StoreUnavailableError, TurnQueue } from '@ratatosk/http'
+import {
+  atMost,
+  inTime,
+  isHttpError,
+  isWrongResult,
+  portResult,
+  StoreUnavailableError,
+  TurnQueue,
+} from '@ratatosk/http'
 import type { EventFilter, EventLog, EventPage, EventPosition, LedgerEvent } from '@ratatosk/ports'
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { FastifyBaseLogger } from 'fastify'
@@ -211,6 +219,7 @@ export class EventFeed {
       return head
     } catch (error) {
       this.#failed('head', error)
+      if (isHttpError(error)) throw error
       if (!isWrongResult(error)) throw new StoreUnavailableError(error)
       for (const client of this.#clients) client.end()
       throw error
