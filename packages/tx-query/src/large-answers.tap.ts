@@ -205,7 +205,7 @@ t.test('answers HEAD without reading on', async (t) => {
 
 const never = () => new Promise<never>(() => undefined)
 
-t.test('frees the place of a client that left, although the read goes on', async (t) => {
+t.test('keeps the place of a client that left until its read ends, or its time is over', async (t) => {
   const { block, port, get } = await listen(t, { maxLargeReads: 1 })
   const { blockTransactions } = block
   let begun = 0
@@ -213,11 +213,17 @@ t.test('frees the place of a client that left, although the read goes on', async
     for (; begun < 50; begun++) yield Array.from({ length: batchSize }, () => hash(0))
     await never()
   }
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
   const socket = await stalled(t, port)
-  await until(() => begun === 50)
+  while (begun < 50) await new Promise(setImmediate)
   block.blockTransactions = blockTransactions
   t.equal((await get(path)).status, 503)
   socket.destroy()
+  await once(socket, 'close')
+  t.equal((await get(path)).status, 503, 'others cannot take the place of a read that runs')
+  mock.timers.tick(30_000)
+  mock.timers.reset()
   await until(async () => (await get(path)).status === 200)
 })
 

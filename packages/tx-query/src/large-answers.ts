@@ -57,7 +57,7 @@ type Reader = <T>(read: () => Promise<T>) => Promise<T>
 export function largeAnswers({ maxLargeReads, stallTimeoutMs }: LargeAnswerOptions) {
   const starting = pLimit(concurrentStarts)
   const continuing = pLimit(concurrentBatches)
-  const sending = new Set<Readable>()
+  let sending = 0
 
   /** Lets other requests be served after each batch. */
   const readFairly: Reader = (read) =>
@@ -85,22 +85,20 @@ export function largeAnswers({ maxLargeReads, stallTimeoutMs }: LargeAnswerOptio
       await rest.return()
       return reply.send(Readable.from([]))
     }
-    if (sending.size >= maxLargeReads) {
+    if (sending >= maxLargeReads) {
       await rest.return()
       throw new TooManyLargeReadsError()
     }
+    sending++
     const body = Readable.from(prepend(begun, rest), { objectMode: false })
-    sending.add(body)
+    // Not before the read that runs has ended: clients that leave could begin any number of reads.
     body.once('close', () => {
-      sending.delete(body)
+      sending--
       // Has an effect if the client disconnected before the stream was first read.
       rest.return().catch(() => undefined)
     })
-    // If a hook of the server fails, nothing else ends the body; it closes once the read that runs has ended.
-    reply.raw.once('close', () => {
-      sending.delete(body)
-      body.destroy()
-    })
+    // If a hook of the server fails, nothing else ends the body.
+    reply.raw.once('close', () => body.destroy())
     // The socket of an injected request has no timers.
     reply.raw.socket?.setTimeout?.(stallTimeoutMs)
     return reply.send(body)
