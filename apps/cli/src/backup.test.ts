@@ -174,7 +174,14 @@ test('no node starts on what a killed restoration left, and the next one replace
   })
   expect((await run(['check'], place)).out).toContain('a restoration that did not end')
   expect(await run(['restore', saved], place)).toMatchObject({ status: 0 })
-  expect(await withNode(place, (_, store) => store.ledgerId())).not.toBe(id)
+  const restored = await withNode(place, (_, store) => store.ledgerId())
+  expect(restored).not.toBe(id)
+
+  // Another ledger may have the name of the mark: nothing is dropped.
+  await inDatabase('CREATE SCHEMA ratatosk_restore; CREATE TABLE ratatosk_restore.kept ()', DATABASE_URL)
+  expect(await run(['restore', saved], place)).toMatchObject({ status: 1 })
+  await inDatabase('SELECT FROM ratatosk_restore.kept', DATABASE_URL)
+  expect(await withNode(place, (_, store) => store.ledgerId())).toBe(restored)
 })
 
 test('a copy leaves the queue in Redis to the original, or takes it over', async (context) => {

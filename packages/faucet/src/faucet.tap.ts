@@ -32,7 +32,7 @@ t.test('answers a paid claim with its four fields in order', async (t) => {
   ])
 })
 
-t.test('names the layer on which it pays, if it is told', async (t) => {
+t.test('names the layer on which it pays, if the option names it', async (t) => {
   for (const layer of [1, 2] as const) {
     const { post } = await build(t, { layer })
     const answer = await post(claimBody)

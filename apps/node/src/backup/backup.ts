@@ -9,7 +9,7 @@ import { BackupError } from '../errors.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
 import { contentsOf, restorationFolder, takeDataDirectory } from '../storage/data-directory.js'
-import { nodeSchemas, restorationSchema } from '../storage/open-storage.js'
+import { hasRestorationMark, nodeSchemas, restorationMark } from '../storage/open-storage.js'
 import { separation, silent } from '../storage/stored-ledger.js'
 import {
   backupErrorOf,
@@ -61,18 +61,18 @@ async function restorePostgresql(settings: Settings, url: string, folder: string
   const manifest = await checkedManifest(folder, 'postgresql', settings.DATABASE_SCHEMA)
   const { DATABASE_SCHEMA: schema } = settings
   return connected(url, async (client) => {
-    const unfinished = restorationSchema(schema)
-    const all = [...manifest.schemas, unfinished].map((name) => `"${name}"`)
-    const drop = `DROP SCHEMA IF EXISTS ${all.join()} CASCADE`
-    await takeTurn(client, unfinished, url)
+    const { name: mark, comment } = restorationMark(schema)
+    const all = [...nodeSchemas(settings), mark]
+    const drop = `DROP SCHEMA IF EXISTS ${all.map((name) => `"${name}"`).join()} CASCADE`
+    await takeTurn(client, mark, url)
     // No node has started on what a restoration that was killed has left.
-    if ((await existing(client, [unfinished])).length > 0) await client.query(drop)
-    const [taken] = await existing(client, manifest.schemas)
+    if (await hasRestorationMark(client, schema)) await client.query(drop)
+    const [taken] = await existing(client, [...manifest.schemas, mark])
     if (taken !== undefined)
       throw new BackupError(
         `${maskedUrl(url)} has the schema ${taken}: rename or drop it, or name another database.`,
       )
-    await client.query(`CREATE SCHEMA "${unfinished}"`)
+    await client.query(`CREATE SCHEMA "${mark}"; COMMENT ON SCHEMA "${mark}" IS '${comment}'`)
     try {
       await restoreDump(settings, url, { client, manifest, file: join(folder, dumpName) })
     } catch (error) {
@@ -80,7 +80,7 @@ async function restorePostgresql(settings: Settings, url: string, folder: string
       await client.query(drop).catch(() => undefined)
       throw error
     }
-    await client.query(`DROP SCHEMA "${unfinished}"`)
+    await client.query(`DROP SCHEMA "${mark}"`)
     return manifest
   })
 }

@@ -349,9 +349,20 @@ export function openSubmissions(
   }
 }
 
-/** An empty schema that exists while a restoration to PostgreSQL has not ended. */
-export function restorationSchema(schema: string): string {
-  return `${schema}_restore`
+/** The mark of a restoration to PostgreSQL that has not ended: an empty schema with this comment. */
+export const restorationMark = (schema: string) => ({
+  name: `${schema}_restore`,
+  comment: 'A restoration that has not ended',
+})
+
+/** Whether the database has the mark; the schema of another ledger may have its name. */
+export async function hasRestorationMark(client: pg.Client, schema: string): Promise<boolean> {
+  const { name, comment } = restorationMark(schema)
+  const { rows } = await client.query(
+    `SELECT 1 FROM pg_namespace WHERE nspname = $1 AND obj_description(oid, 'pg_namespace') = $2`,
+    [name, comment],
+  )
+  return rows.length > 0
 }
 
 /**
@@ -368,16 +379,14 @@ async function refuseUnfinishedCopy(url: string, schema: string): Promise<void> 
     // Opening the store says why.
     return
   }
-  const name = restorationSchema(schema)
   try {
-    const { rows } = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [name])
-    if (rows.length === 0) return
+    if (!(await hasRestorationMark(client, schema))) return
   } finally {
     await client.end()
   }
   throw new StartError(
     'NODE_DATABASE',
-    `${maskedUrl(url)} has the schema ${name}, of a restoration that did not end. Run \`ratatosk restore\` ` +
+    `${maskedUrl(url)} has the schema ${restorationMark(schema).name}, of a restoration that did not end. Run \`ratatosk restore\` ` +
       'again, which replaces what it left.',
   )
 }
