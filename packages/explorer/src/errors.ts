@@ -1,4 +1,4 @@
-import { BusyError, HttpError, hasCode, isWrongResult } from '@ratatosk/http'
+import { BusyError, HttpError, hasCode, inTime, isWrongResult } from '@ratatosk/http'
 
 /** 404: this node has nothing under that name. The message says where it may be instead. */
 export class NotHereError extends HttpError {
@@ -35,16 +35,10 @@ export async function unlessItFails<T>(
   timeoutMs: number,
 ): Promise<T | undefined> {
   if (asked === undefined) return undefined
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, undefined)
-  })
   try {
-    return await Promise.race([asked, late])
+    return await inTime('a port', timeoutMs, asked)
   } catch (error) {
     if (isWrongResult(error)) throw error
     return undefined
-  } finally {
-    clearTimeout(timer)
   }
 }

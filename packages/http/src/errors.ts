@@ -168,7 +168,7 @@ export function overloadWith(error: unknown, bodyFields: HttpErrorOptions['bodyF
   return hasCode(error, 'HTTP_OVERLOADED') ? new OverloadedError(bodyFields) : error
 }
 
-/** 503: a port does not answer in time. */
+/** 503: a port does not answer. */
 export class StoreUnavailableError extends HttpError {
   /** @param cause goes to the log only */
   constructor(cause?: unknown) {
