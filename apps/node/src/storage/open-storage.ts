@@ -386,7 +386,7 @@ async function refuseUnfinishedCopy(url: string, schema: string): Promise<void> 
   }
   throw new StartError(
     'NODE_DATABASE',
-    `${maskedUrl(url)} has the schema ${restorationMark(schema).name}, of a restoration that did not end. Run \`ratatosk restore\` ` +
-      'again, which replaces what it left.',
+    `${maskedUrl(url)} has the schema ${restorationMark(schema).name}, of a restoration that did not end. ` +
+      'Run `ratatosk restore` again, which replaces what it left.',
   )
 }
