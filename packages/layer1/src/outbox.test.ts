@@ -1,9 +1,9 @@
-import { toHex } from '@ratatosk/cbor'
+import { equalBytes, toHex } from '@ratatosk/cbor'
 import { decodeTransaction, type OutputReference, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import type { BuiltTransaction } from '@ratatosk/ledger/builder'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Layer1Error } from './errors.js'
-import { createOutbox, type OutboxOptions } from './outbox.js'
+import { createOutbox, type OutboxOptions, type OutboxTransaction } from './outbox.js'
 import { createDevnetLayer1 } from './providers/devnet/create-devnet-layer1.js'
 import { emptyKeys, keys, limits, openDevnet } from './test/devnet-harness.js'
 import type { Spending, TransactionStatus } from './types.js'
@@ -71,6 +71,9 @@ const endOf = ({ transaction }: BuiltTransaction) => transaction.body.validityIn
 const firstInput = ({ transaction }: BuiltTransaction): OutputReference => transaction.body.inputs[0]!
 const rejected = (mayHaveEffect: boolean) =>
   new Layer1Error('LAYER1_REJECTED', 'refused', { reason: 'BadInputsUTxO', mayHaveEffect })
+
+const storedIn = (stored: readonly OutboxTransaction[]) => async (ids: readonly Uint8Array[]) =>
+  stored.filter((each) => ids.some((id) => equalBytes(id, each.id)))
 
 describe('an outbox', () => {
   it('sends again only after a while, and only what layer 1 does not know', async () => {
@@ -145,6 +148,110 @@ describe('an outbox', () => {
     spendings.set(key, { transactionId: new Uint8Array(32) })
     expect(await outbox.follow(transaction!, 25n), 'it was sent a moment ago').toBe('pending')
     expect(await outbox.follow(transaction!, 30n)).toBe('dead')
+  })
+
+  it('sends sooner again what layer 1 refuses, and its parents, which it may lack', async () => {
+    const [parent, child] = await someTransactions()
+    const { layer1, answers, sent } = fakeLayer1()
+    const outbox = createOutbox({ layer1, resendEverySlots: 100, refusedSlots: 5 })
+    expect(await outbox.send(parent!, 1n)).toBe('sent')
+    answers.push(rejected(true), undefined, rejected(true))
+    expect(await outbox.send(child!, 2n)).toBe('open')
+    const followAt = async (slot: bigint) => {
+      for (const each of [parent!, child!]) expect(await outbox.follow(each, slot)).toBe('pending')
+      return sent.length
+    }
+    expect(await followAt(6n)).toBe(2)
+    // The child is refused again, although layer 1 has its parent.
+    expect(await followAt(7n)).toBe(4)
+    expect(await followAt(12n)).toBe(6)
+    // Now it is accepted.
+    expect(await followAt(17n)).toBe(6)
+    expect(await followAt(112n)).toBe(8)
+    expect(sent.map((id) => id === toHex(parent!.id))).toEqual([
+      true,
+      false,
+      true,
+      false,
+      true,
+      false,
+      true,
+      false,
+    ])
+  })
+
+  it('follows stored parents before it sends their child again', async () => {
+    const [parent, child] = await someTransactions()
+    const { layer1, sent } = fakeLayer1()
+    const outbox = createOutbox({ layer1, resendEverySlots: 10, parents: storedIn([parent!]) })
+    expect(await outbox.follow(child!, 1n)).toBe('pending')
+    expect(sent).toEqual([toHex(parent!.id), toHex(child!.id)])
+    expect(await outbox.follow(child!, 2n)).toBe('pending')
+    expect(sent).toHaveLength(2)
+  })
+
+  it('deletes what is refused or dead, also a parent that nothing else follows', async () => {
+    const [parent, child] = await someTransactions()
+    const { layer1, answers, gone, spendings } = fakeLayer1()
+    const forgotten: string[] = []
+    const forget = async ({ id }: OutboxTransaction, why: string) => {
+      forgotten.push(`${id === parent!.id ? 'parent' : 'child'} ${why}`)
+    }
+    const outbox = createOutbox({ layer1, resendEverySlots: 10, parents: storedIn([parent!]), forget })
+    answers.push(rejected(false))
+    expect(await outbox.send(child!, 1n)).toBe('refused')
+    gone.add(outputReferenceKey(firstInput(parent!)))
+    spendings.set(outputReferenceKey(firstInput(parent!)), { transactionId: new Uint8Array(32) })
+    expect(await outbox.follow(child!, 2n)).toBe('dead')
+    expect(forgotten).toEqual(['child refused', 'parent dead', 'child dead'])
+  })
+
+  it('frees no inputs of what it could not delete', async () => {
+    const { layer1, open } = await openScene()
+    const wallet = open()
+    let isAway = true
+    const forget = async () => {
+      if (isAway) throw new Error('no database')
+    }
+    const unknown = { ...layer1, status: async () => ({ kind: 'unknown' }) as const }
+    const outbox = createOutbox({ layer1: unknown, wallet, resendEverySlots: 10, forget })
+    const transaction = await wallet.build(pay(100))
+    const end = endOf(transaction)
+    await expect(outbox.follow(transaction, end)).rejects.toThrow('no database')
+    expect(wallet.isInFlight(transaction.id)).toBe(true)
+    isAway = false
+    expect(await outbox.follow(transaction, end)).toBe('dead')
+    expect(wallet.isInFlight(transaction.id)).toBe(false)
+  })
+
+  it('reports each sending that may have an effect', async () => {
+    const [transaction, other] = await someTransactions()
+    const { layer1, answers } = fakeLayer1()
+    const reported: string[] = []
+    const fields: object[] = []
+    const outbox = createOutbox({
+      layer1,
+      resendEverySlots: 10,
+      sent: ({ stage }: OutboxTransaction) => reported.push(stage ?? ''),
+      log: { warn: (each) => fields.push(each) },
+    })
+    answers.push(rejected(false), undefined, rejected(true))
+    expect(await outbox.send({ ...other!, stage: 'refused' }, 1n)).toBe('refused')
+    expect(await outbox.send({ ...transaction!, stage: 'first' }, 1n)).toBe('sent')
+    expect(await outbox.follow({ ...transaction!, stage: 'second' }, 11n)).toBe('pending')
+    expect(reported).toEqual(['first', 'second'])
+    expect(fields).toMatchObject([{ stage: 'refused' }, { stage: 'second', reason: 'BadInputsUTxO' }])
+  })
+
+  it('gives up no child that a mempool has', async () => {
+    const [parent, child] = await someTransactions()
+    const { layer1, states } = fakeLayer1()
+    const outbox = createOutbox({ layer1, resendEverySlots: 10 })
+    outbox.drop(parent!.id)
+    states.set(toHex(child!.id), 'pending')
+    expect(await outbox.follow(child!, 1n)).toBe('pending')
+    states.delete(toHex(child!.id))
+    expect(await outbox.follow(child!, 2n)).toBe('dead')
   })
 
   it('gives up what it is told to, and its children', async () => {

@@ -217,7 +217,8 @@ async function expire(context: WatcherContext, asked: OpenQuestion, slot: bigint
   // The time of a slot may begin before the deadline.
   if (draft.validFrom !== undefined && now < draft.validFrom) return
   const { headerHash } = asked.question
-  const sent = await buildAndSend(context, { headerHash, stage: 'verdict', draft, proof: silence }, now)
+  const wanted = { headerHash, stage: 'verdict', draft, proof: silence, from: now } as const
+  const sent = await buildAndSend(context, wanted, slot)
   if (sent === undefined) context.refusedEnd = attempt
   else context.step('unanswered')
 }

@@ -1,5 +1,6 @@
 import { type BytesMap, type BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
 import type { SummonsQuestion } from '@ratatosk/contracts'
+import type { Outbox, OutboxTransaction } from '@ratatosk/layer1'
 import type { Utxo } from '@ratatosk/ledger'
 import type { OpenQuestion } from '@ratatosk/protocol'
 import type {
@@ -78,19 +79,8 @@ export interface StuckBlock {
 }
 
 /** A transaction of the watcher. One that sweeps bonds is not recorded: the next process sweeps again. */
-export interface OwnTransaction {
-  readonly id: Uint8Array
-  readonly cbor: Uint8Array
+export interface OwnTransaction extends OutboxTransaction {
   readonly stage: VerdictStage | 'sweep'
-}
-
-/** The process's knowledge of a transaction that it has built or adopted. */
-export interface InFlight {
-  readonly transaction: OwnTransaction
-  /** When it may be sent again, on the clock of `performance.now()`. */
-  dueAt: number
-  /** Whether layer 1 has taken it once. */
-  isAccepted: boolean
 }
 
 export interface WatcherContext
@@ -98,22 +88,16 @@ export interface WatcherContext
   readonly validityMs: number
   /** Milliseconds of layer 1's time. */
   readonly patience: bigint
-  /** Milliseconds after which a transaction is sent again that layer 1 does not know. */
-  readonly resendMs: number
   /** Aborts when the watcher closes. */
   readonly signal: AbortSignal
-  /** Milliseconds after which a transaction is looked up again that layer 1 has refused. */
-  readonly refusedMs: number
-  /** By transaction id; all that the wallet has in flight are here. */
-  readonly sendings: BytesMap<InFlight>
+  /** Transactions that return bonds and were not yet seen in a block, by id. */
+  readonly sweeps: BytesMap<OwnTransaction>
   /** Ids of recorded transactions that layer 1 has shown in a block. */
   readonly included: BytesSet
-  /** Ids of transactions that layer 1 cannot include; it cannot include their descendants either. */
-  readonly dead: BytesSet
-  /** The longest lag of a provider's answers behind its tip, in milliseconds. */
-  readonly lagMs: number
   /** The last attempt to end a question that failed: its output, and the slot of the tip. */
   refusedEnd?: string
+  /** Sends every transaction of the watcher. It counts in slots, and is opened when layer 1 shows them. */
+  outbox(): Promise<Outbox<OwnTransaction>>
   /** Whether layer 1 may still remove or merge a block: it ends after the confirmed state. */
   isUndecided(verdict: Pick<VerdictRecord, 'header'>): boolean
   /** Reports the outputs with questions that this program does not read, once. */

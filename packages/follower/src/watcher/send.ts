@@ -1,33 +1,59 @@
-import { BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
-import { isLayer1Error, missingInputs } from '@ratatosk/layer1'
-import { decodeTransaction, effects, outputReferenceKey, type Transaction, type Utxo } from '@ratatosk/ledger'
+import { toHex } from '@ratatosk/cbor'
+import { createOutbox, type Outbox, type OutboxOptions, type OutboxState } from '@ratatosk/layer1'
+import { decodeTransaction, effects, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/ledger/builder'
 import type { RecordedTransaction, VerdictRecord, VerdictStage } from '@ratatosk/store'
-import type { InFlight, OwnTransaction, WatcherContext } from './context.js'
+import type { OwnTransaction, WatcherContext } from './context.js'
 
 const hourMs = 3_600_000
 
-/** The status of a recorded transaction. `dead`: layer 1 can no longer include it. */
-type SentState = 'included' | 'pending' | 'dead'
+type Means = Pick<WatcherContext, 'layer1' | 'wallet' | 'verdicts' | 'log' | 'step'>
+type Times = Pick<OutboxOptions, 'resendEverySlots' | 'refusedSlots' | 'lagSlots'>
 
-/** Looks up transactions in build order; sends unknown ones again, and forgets expired ones. */
-export async function follow<Each extends OwnTransaction>(
+/** Opens the outbox of a watcher. All but sweeps are recorded before they are sent. */
+export const openOutbox = (
+  { layer1, wallet, verdicts, log, step }: Means,
+  times: Times,
+): Outbox<OwnTransaction> =>
+  createOutbox({
+    ...times,
+    layer1,
+    wallet,
+    log,
+    parents: async (ids) => (await verdicts.recorded(ids)).map(letterOf),
+    sent({ stage }) {
+      if (stage !== 'sweep') step(`${stage}-sent`)
+    },
+    async forget({ id, stage }, why) {
+      const fields = { transaction: toHex(id), stage }
+      if (why === 'dead') log.warn(fields, 'Layer 1 cannot include a transaction: it is forgotten')
+      if (stage !== 'sweep') await verdicts.drop(id)
+    },
+  })
+
+/** A recorded transaction as the outbox takes it. */
+const letterOf = ({ id, cbor, stage }: RecordedTransaction): OwnTransaction => ({ id, bytes: cbor, stage })
+
+/** A recorded transaction, and whether layer 1 has it. */
+interface Followed {
+  readonly state: OutboxState
+  readonly recorded: RecordedTransaction
+}
+
+/** Looks up transactions; sends unknown ones again, and forgets dead ones. */
+export async function follow(
   context: WatcherContext,
-  journal: readonly Each[],
+  journal: readonly RecordedTransaction[],
   slot: bigint,
-): Promise<readonly { readonly state: SentState; readonly recorded: Each }[]> {
-  const followed: { readonly state: SentState; readonly recorded: Each }[] = []
+): Promise<readonly Followed[]> {
+  const { included, signal } = context
+  const outbox = await context.outbox()
+  const followed: Followed[] = []
   for (const recorded of journal) {
-    const state = await followOne(context, recorded, slot)
+    const state = await outbox.follow(letterOf(recorded), slot, { signal })
+    if (state === 'included') included.add(recorded.id)
+    else included.delete(recorded.id)
     followed.push({ state, recorded })
-    if (state !== 'dead') continue
-    const { id, stage } = recorded
-    context.dead.add(id)
-    context.log.warn(
-      { transaction: toHex(id), stage },
-      'Layer 1 cannot include a transaction: it is forgotten',
-    )
-    await forget(context, recorded)
   }
   return followed
 }
@@ -36,102 +62,14 @@ export async function follow<Each extends OwnTransaction>(
 export const removalsOf = ({ journal }: VerdictRecord): readonly RecordedTransaction[] =>
   journal.filter(({ stage }) => stage !== 'question' && stage !== 'prune')
 
-/** Forgets a transaction, so that others may spend its inputs. */
-export async function forget(
-  { wallet, verdicts, sendings }: WatcherContext,
-  { id, stage }: OwnTransaction,
-): Promise<void> {
-  wallet.release(id)
-  sendings.delete(id)
-  if (stage !== 'sweep') await verdicts.drop(id)
-}
-
-async function followOne(context: WatcherContext, own: OwnTransaction, slot: bigint): Promise<SentState> {
-  const { layer1, wallet, signal, included, dead } = context
-  const { id } = own
-  const { kind } = await layer1.status(id, { signal })
-  if (kind === 'confirmed') {
-    included.add(id)
-    return 'included'
-  }
-  included.delete(id)
-  const transaction = decodeTransaction(own.cbor)
-  const expired = kind === 'unknown' ? await isExpired(context, transaction, slot) : 'no'
-  if (expired === 'yes') return 'dead'
-  if (expired === 'perhaps') return 'pending'
-  const { dueAt } = sendingOf(context, own)
-  const isWaiting = kind === 'pending' || performance.now() < dueAt
-  const isHeld = (): boolean => wallet.isInFlight(id)
-  // They may be about blocks that are no longer worked on, and never be included.
-  if (!isHeld() || !isWaiting) await follow(context, await followedParentsOf(context, transaction), slot)
-  // Sent by an earlier process, or rolled back: other transactions must not spend its inputs.
-  if (!isHeld()) await wallet.adopt(own.cbor, { signal })
-  if (isWaiting) return 'pending'
-  for (const parent of parentIdsOf(transaction)) if (dead.has(parent)) return 'dead'
-  if (await isOvertaken(context, transaction)) return 'dead'
-  // An earlier sending may have an effect although this one is refused.
-  await send(context, own)
-  return 'pending'
-}
-
-function sendingOf({ sendings }: WatcherContext, transaction: OwnTransaction): InFlight {
-  const { id } = transaction
-  const known = sendings.get(id) ?? { transaction, dueAt: 0, isAccepted: false }
-  sendings.set(id, known)
-  return known
-}
-
-/** Those in flight that make what a transaction spends, or gives as collateral. */
-function parentsOf({ wallet, sendings }: WatcherContext, transaction: Transaction): readonly InFlight[] {
-  const ids = parentIdsOf(transaction)
-  return wallet.inFlight().flatMap((id) => (ids.has(id) && sendings.get(id)) || [])
-}
-
-/** And those that are recorded: an earlier process may have sent them, or layer 1 may have lost them. */
-async function followedParentsOf(
-  context: WatcherContext,
-  transaction: Transaction,
-): Promise<readonly OwnTransaction[]> {
-  const parents = parentsOf(context, transaction).map((parent) => parent.transaction)
-  const ids = parentIdsOf(transaction)
-  for (const { id } of parents) ids.delete(id)
-  if (ids.size === 0) return parents
-  return [...parents, ...(await context.verdicts.recorded([...ids]))]
-}
-
-const parentIdsOf = ({ body: { inputs, collateralInputs } }: Transaction): BytesSet =>
-  new BytesSet([...inputs, ...collateralInputs].map(({ transactionId }) => transactionId))
-
-/** Sends a transaction. @returns false if layer 1 refuses it for good */
-export async function send(context: WatcherContext, own: OwnTransaction): Promise<boolean> {
-  const { wallet, signal, step, log, resendMs, refusedMs } = context
-  const { id, cbor, stage } = own
-  const sending = sendingOf(context, own)
-  try {
-    await wallet.submit({ id, bytes: cbor }, { signal })
-    sending.isAccepted = true
-  } catch (error) {
-    if (!isLayer1Error(error) || error.code !== 'LAYER1_REJECTED') throw error
-    const fields = { transaction: toHex(id), stage, reason: error.reason }
-    log.warn(fields, `Layer 1 refused a transaction: ${error.message}`)
-    // If it may have an effect, the next lookup decides.
-    if (!error.mayHaveEffect) return false
-  }
-  const now = performance.now()
-  sending.dueAt = now + (sending.isAccepted ? resendMs : refusedMs)
-  if (!sending.isAccepted)
-    for (const parent of parentsOf(context, decodeTransaction(cbor)))
-      parent.dueAt = Math.min(parent.dueAt, sending.dueAt)
-  if (stage !== 'sweep') step(`${stage}-sent`)
-  return true
-}
-
 interface Wanted {
   /** Of the block that it is about; 28 bytes. */
   readonly headerHash: Uint8Array
   readonly stage: VerdictStage
   readonly draft: TransactionDraft
   readonly proof?: VerdictRecord['proof']
+  /** The slot at which its validity begins to count; by default that of the tip. */
+  readonly from?: bigint
   /** Read once more before it costs ada. */
   readonly isNeeded?: () => Promise<boolean>
 }
@@ -139,13 +77,18 @@ interface Wanted {
 /** Stages whose outputs with datums come back to the wallet later, or to the asker. */
 const locking: readonly VerdictStage[] = ['question', 'datum']
 
-/** Builds, records and sends a transaction; undefined if it is not needed, or ada or budget is lacking. */
+/**
+ * Builds, records and sends a transaction; undefined if it is not needed, if ada or budget is lacking, or if
+ * layer 1 has refused it.
+ *
+ * @param slot of the tip
+ */
 export async function buildAndSend(
   context: WatcherContext,
   wanted: Wanted,
   slot: bigint,
 ): Promise<RecordedTransaction | undefined> {
-  const { wallet, verdicts, step, log } = context
+  const { wallet, verdicts, signal, step, log } = context
   const { headerHash, stage, proof, isNeeded = async () => true } = wanted
   const built = await build(context, wanted, slot)
   if (built === undefined) return undefined
@@ -163,10 +106,8 @@ export async function buildAndSend(
   }
   context.lacks(undefined)
   step(`${stage}-recorded`)
-  if (!(await send(context, recorded))) {
-    await forget(context, recorded)
-    return undefined
-  }
+  const outbox = await context.outbox()
+  if ((await outbox.send(letterOf(recorded), slot, { signal })) === 'refused') return undefined
   log.warn(
     { headerHash: toHex(headerHash), transaction: toHex(built.id), stage, ...proof, fee: Number(built.fee) },
     lines[stage] ?? 'Removing an invalid block',
@@ -181,19 +122,14 @@ const lines: Partial<Record<VerdictStage, string>> = {
 
 async function build(
   context: WatcherContext,
-  { draft }: Wanted,
+  { draft, from }: Wanted,
   slot: bigint,
 ): Promise<BuiltTransaction | undefined> {
-  const { wallet, layer1, signal, validityMs, sendings } = context
+  const { wallet, layer1, signal, validityMs } = context
   const slots = await layer1.slots({ signal })
-  const validUntil = slot + BigInt(Math.ceil(validityMs / slots.slotLength))
+  const validUntil = (from ?? slot) + BigInt(Math.ceil(validityMs / slots.slotLength))
   try {
-    const built = await wallet.build(
-      { validUntil, ...draft },
-      { signal, spared: await sparedOf(context, draft) },
-    )
-    for (const id of sendings.keys()) if (!wallet.isInFlight(id)) sendings.delete(id)
-    return built
+    return await wallet.build({ validUntil, ...draft }, { signal, spared: await sparedOf(context, draft) })
   } catch (error) {
     if (!isWalletError(error) || error.code !== 'WALLET_INSUFFICIENT_FUNDS') throw error
     context.lacks({ code: 'WATCHER_LACKS_FUNDS', reason: `${error.message}: send ada to it` })
@@ -235,31 +171,6 @@ export async function affordable(context: WatcherContext): Promise<bigint> {
   return left === undefined || owned < left - keptFee ? owned : left - keptFee
 }
 
-/** Whether an unknown transaction has expired. `perhaps`: the answer may be older than the tip. */
-async function isExpired(
-  { layer1, signal, lagMs }: WatcherContext,
-  { body: { validityInterval } }: Transaction,
-  slot: bigint,
-): Promise<'yes' | 'perhaps' | 'no'> {
-  const { invalidHereafter } = validityInterval
-  if (invalidHereafter === undefined || slot < invalidHereafter) return 'no'
-  const { slotLength } = await layer1.slots({ signal })
-  return slot >= invalidHereafter + BigInt(Math.ceil(lagMs / slotLength)) ? 'yes' : 'perhaps'
-}
-
-/** Whether another included transaction uses one of its inputs. A missing output proves nothing. */
-async function isOvertaken(
-  { layer1, wallet, signal }: WatcherContext,
-  transaction: Transaction,
-): Promise<boolean> {
-  const missing = await missingInputs(layer1, (id) => wallet.isInFlight(id), transaction, { signal })
-  for (const reference of missing) {
-    const spending = await layer1.spending(reference, { signal })
-    if (spending !== undefined && !equalBytes(spending.transactionId, transaction.id)) return true
-  }
-  return false
-}
-
 type Spared = Pick<Utxo, 'reference'>
 
 /**
@@ -270,20 +181,20 @@ export async function sparedOf(
   context: WatcherContext,
   { referenceInputs = [] }: Pick<TransactionDraft, 'referenceInputs'> = {},
 ): Promise<readonly Spared[]> {
-  const { verdicts, wallet, sendings, isUndecided } = context
+  const { verdicts, wallet, isUndecided } = context
   const pruned = (await verdicts.newestRemoved())?.journal.filter(({ stage }) => stage === 'prune') ?? []
   const open = (await verdicts.open()).filter(isUndecided)
   const proving = open.filter(({ state }) => state !== 'unprovable').flatMap(({ journal }) => journal)
-  const sweeps = wallet.inFlight().flatMap((id) => {
-    const own = sendings.get(id)?.transaction
-    return own?.stage === 'sweep' ? madeBy(own) : []
-  })
+  const sweeps = [...context.sweeps.values()].filter(({ id }) => wallet.isInFlight(id))
   const recorded = [...open.flatMap(({ journal }) => journal), ...pruned]
   const needed: Spared[] = []
   for (const each of recorded) if (!(await isIncluded(context, each))) needed.push(...neededBy(each))
-  const datums = proving.flatMap(madeBy).filter(({ output }) => output.datum.kind === 'inline')
+  const datums = proving
+    .flatMap(({ cbor }) => madeBy(cbor))
+    .filter(({ output }) => output.datum.kind === 'inline')
   const read = new Set(referenceInputs.map(keyOf))
-  return [...needed, ...datums, ...sweeps].filter((each) => !read.has(keyOf(each)))
+  const swept = sweeps.flatMap(({ bytes }) => madeBy(bytes))
+  return [...needed, ...datums, ...swept].filter((each) => !read.has(keyOf(each)))
 }
 
 /** Whether layer 1 has shown a transaction in a block: its collateral is free again. */
@@ -302,7 +213,6 @@ function neededBy({ cbor }: RecordedTransaction): readonly Spared[] {
   return [...inputs, ...referenceInputs, ...collateralInputs].map((reference) => ({ reference }))
 }
 
-const madeBy = ({ cbor }: Pick<RecordedTransaction, 'cbor'>): readonly Utxo[] =>
-  effects(decodeTransaction(cbor)).produced
+const madeBy = (cbor: Uint8Array): readonly Utxo[] => effects(decodeTransaction(cbor)).produced
 
 const keyOf = ({ reference }: Spared): string => outputReferenceKey(reference)

@@ -1,8 +1,10 @@
 import { decodeHeader } from '@ratatosk/block'
 import { BytesMap, BytesSet } from '@ratatosk/cbor'
+import type { Outbox } from '@ratatosk/layer1'
 import { patienceOf, unreadLine } from '@ratatosk/protocol'
-import type { Job, Lack, Missing, WatcherContext } from './context.js'
-import type { DisputedBlock, WatcherOptions } from './types.js'
+import type { Job, Lack, Missing, OwnTransaction, WatcherContext } from './context.js'
+import { openOutbox } from './send.js'
+import type { DisputedBlock, WatcherOptions, WatcherStep } from './types.js'
 import { createSummonsLine } from './unavailable.js'
 
 /** All that a watcher knows beside its store. Times are of `performance.now()` unless they say otherwise. */
@@ -78,20 +80,32 @@ export function openContext(
   state: WatcherState,
   signal: AbortSignal,
 ): WatcherContext {
-  const { contracts, log, observer, pollMs, validityMs = 300_000 } = options
+  const { contracts, layer1, log, observer, pollMs, validityMs = 300_000 } = options
   const { maturityWindow } = contracts.parameters
   const refusedMs = attemptPolls * pollMs
+  const timesIn = (slotLength: number) => ({
+    resendEverySlots: Math.ceil(Math.min(resendPolls * pollMs, validityMs / leastSendings) / slotLength),
+    refusedSlots: Math.ceil(refusedMs / slotLength),
+    lagSlots: Math.ceil(Math.min(maxLagMs, Number(maturityWindow / shareForLag)) / slotLength),
+  })
+  const step = (name: WatcherStep): void => {
+    // The bond of a question has come back.
+    if (name === 'answered' || name === 'removed') state.balanceAt = 0
+    if (name === 'answered' || name === 'unanswered') state.counts[name]++
+    observer?.step(name)
+  }
+  let outbox: Outbox<OwnTransaction> | undefined
   return {
     ...options,
     validityMs,
     patience: options.patienceMs === undefined ? patienceOf(maturityWindow) : BigInt(options.patienceMs),
-    resendMs: Math.min(resendPolls * pollMs, validityMs / leastSendings),
     signal,
-    refusedMs,
-    sendings: new BytesMap(),
+    sweeps: new BytesMap(),
     included: new BytesSet(),
-    dead: new BytesSet(),
-    lagMs: Math.min(maxLagMs, Number(maturityWindow / shareForLag)),
+    async outbox() {
+      outbox ??= openOutbox({ ...options, step }, timesIn((await layer1.slots({ signal })).slotLength))
+      return outbox
+    },
     isUndecided: ({ header }) => decodeHeader(header).endTime > state.confirmedUntil,
     doesNotRead(outputs) {
       const line = unreadLine(outputs)
@@ -127,11 +141,6 @@ export function openContext(
     asked(count) {
       state.counts.asked += count
     },
-    step(name) {
-      // The bond of a question has come back.
-      if (name === 'answered' || name === 'removed') state.balanceAt = 0
-      if (name === 'answered' || name === 'unanswered') state.counts[name]++
-      observer?.step(name)
-    },
+    step,
   }
 }

@@ -13,7 +13,7 @@ import { encodeExpiry, encodeReclaim } from '@ratatosk/protocol/fraud'
 import type { WatcherContext } from './context.js'
 import { readSummonses } from './questions.js'
 import { readScripts } from './read-layer1.js'
-import { follow, forget, send, sparedOf } from './send.js'
+import { sparedOf } from './send.js'
 
 /** Returned bonds that one transaction takes. */
 const mostAtOnce = 30
@@ -38,19 +38,21 @@ export async function sweepBonds(
   queue: Pick<StateQueue, 'blocks'>,
   slot: bigint,
 ): Promise<boolean> {
-  const { contracts, sendings } = context
-  if (contracts.summons === undefined) return false
-  const sweeps = [...sendings.values()].map(({ transaction }) => transaction)
-  const earlier = await follow(
-    context,
-    sweeps.filter(({ stage }) => stage === 'sweep'),
-    slot,
-  )
-  if (earlier.some(({ state }) => state === 'pending')) return true
+  if (context.contracts.summons === undefined) return false
+  if (await isSweeping(context, slot)) return true
   const drafts = await draftReturns(context, queue)
   for (const draft of drafts.slice(0, mostReclaims))
-    if (!(await sweep(context, draft, 'Ended a question without an answer, whose block is gone'))) break
-  return (await takeReturned(context)) || drafts.length > 0
+    if (!(await sweep(context, draft, slot, 'Ended a question without an answer, whose block is gone'))) break
+  return (await takeReturned(context, slot)) || drafts.length > 0
+}
+
+/** Whether layer 1 may still include an earlier sweep. */
+async function isSweeping(context: WatcherContext, slot: bigint): Promise<boolean> {
+  const { sweeps, signal } = context
+  const outbox = await context.outbox()
+  for (const each of [...sweeps.values()])
+    if ((await outbox.follow(each, slot, { signal })) !== 'pending') sweeps.delete(each.id)
+  return sweeps.size > 0
 }
 
 /**
@@ -87,7 +89,7 @@ async function draftReturns(
 const inParts = <Each>(all: readonly Each[], most: number): readonly (readonly Each[])[] =>
   Array.from({ length: Math.ceil(all.length / most) }, (_, part) => all.slice(part * most, (part + 1) * most))
 
-async function takeReturned(context: WatcherContext): Promise<boolean> {
+async function takeReturned(context: WatcherContext, slot: bigint): Promise<boolean> {
   const { wallet, layer1, signal } = context
   const address = encodeBech32Address(keyAddress(wallet.keys.payment.hash, layer1.networkId))
   if (address === wallet.address) return false
@@ -100,21 +102,28 @@ async function takeReturned(context: WatcherContext): Promise<boolean> {
   )
   if (bonds.length === 0) return false
   const inputs = bonds.slice(0, mostAtOnce).map((utxo) => ({ utxo }))
-  await sweep(context, { inputs }, `Took bonds of questions back: ${inputs.length}`)
+  await sweep(context, { inputs }, slot, `Took bonds of questions back: ${inputs.length}`)
   return true
 }
 
 /** @returns whether it is sent */
-async function sweep(context: WatcherContext, draft: TransactionDraft, line: string): Promise<boolean> {
-  const { wallet, signal, log } = context
+async function sweep(
+  context: WatcherContext,
+  draft: TransactionDraft,
+  slot: bigint,
+  line: string,
+): Promise<boolean> {
+  const { wallet, sweeps, signal, log } = context
   try {
+    const outbox = await context.outbox()
     const { id, bytes } = await wallet.build(draft, { signal, spared: await sparedOf(context, draft) })
-    const own = { id, cbor: bytes, stage: 'sweep' } as const
-    if (await send(context, own)) {
+    const own = { id, bytes, stage: 'sweep' } as const
+    sweeps.set(id, own)
+    if ((await outbox.send(own, slot, { signal })) !== 'refused') {
       log.info({ transaction: toHex(id) }, line)
       return true
     }
-    await forget(context, own)
+    sweeps.delete(id)
   } catch (error) {
     // Taken already, by a transaction in flight; or there is no ada for the fee, which the status reports.
     const isUsual =

@@ -8,7 +8,7 @@ import type { Job, Missing, WatcherContext } from './context.js'
 import { openAllowance, readSummonses } from './questions.js'
 import { readQueue } from './read-layer1.js'
 import { advanceRemoval, pruneBehindRemoved } from './remove.js'
-import { follow, forget, removalsOf } from './send.js'
+import { follow, removalsOf } from './send.js'
 import type { WatcherState } from './state.js'
 import { sweepBonds } from './sweep.js'
 import type { WatcherOptions } from './types.js'
@@ -221,14 +221,18 @@ export function openTurn({ lease, log }: Pick<WatcherOptions, 'lease' | 'log'>):
 
 /** Settles a verdict about a block that the queue does not show, unless by an old view or a roll-back. */
 async function conclude(context: WatcherContext, verdict: VerdictRecord, queue: StateQueue): Promise<void> {
-  const { verdicts, layer1, signal, log, step } = context
+  const { verdicts, layer1, wallet, signal, log, step } = context
   const { headerHash, height } = verdict
   const own = removalsOf(verdict)
   const states = await Promise.all(own.map(({ id }) => layer1.status(id, { signal })))
   const isIncluded = (place: number): boolean => states[place]?.kind === 'confirmed'
   const removal = own.find(({ stage }, place) => stage === 'removal' && isIncluded(place))
   if (removal === undefined && !(await isTaken(context, verdict, queue))) return
-  for (const [place, recorded] of own.entries()) if (!isIncluded(place)) await forget(context, recorded)
+  for (const [place, { id }] of own.entries()) {
+    if (isIncluded(place)) continue
+    await verdicts.drop(id)
+    wallet.release(id)
+  }
   await verdicts.removed(headerHash)
   step('removed')
   const fields = { headerHash: toHex(headerHash), height: Number(height) }

@@ -7,6 +7,7 @@ import { openTestStore } from '@ratatosk/test-kit/vitest'
 import { onTestFinished } from 'vitest'
 import { openScene, provableContracts } from '../../../../protocol/dist/test/protocol-scene.js'
 import type { WatcherContext } from '../context.js'
+import { openOutbox } from '../send.js'
 import { evaluator } from './scene.js'
 
 const header: Header = {
@@ -35,25 +36,28 @@ export async function openContext(lovelace: bigint) {
   const verdict = { headerHash: hash, height: 1n, header: encodeHeader(header), reason: 'It breaks a rule' }
   await store.verdicts.found(verdict)
   const lacks: (string | undefined)[] = []
+  const log = { warn: () => undefined, info: () => undefined, error: () => undefined }
+  const step = () => undefined
   /** As a process has it that has just started. */
   const start = (own: Partial<Layer1> = {}) => {
     const shown = { ...layer1, ...own }
+    const wallet = openWallet({ layer1: shown, keys, evaluator })
+    const { verdicts } = store
+    const means = { layer1: shown, wallet, verdicts, log, step }
+    const outbox = openOutbox(means, { resendEverySlots: 0, lagSlots: 120_000 / scene.slots.slotLength })
     return {
       contracts: provableContracts,
       layer1: shown,
-      wallet: openWallet({ layer1: shown, keys, evaluator }),
-      verdicts: store.verdicts,
+      wallet,
+      verdicts,
       validityMs: 600_000,
-      lagMs: 120_000,
-      resendMs: 0,
-      refusedMs: 0,
-      sendings: new BytesMap(),
+      sweeps: new BytesMap(),
       included: new BytesSet(),
-      dead: new BytesSet(),
+      outbox: async () => outbox,
       signal: new AbortController().signal,
-      log: { warn: () => undefined, info: () => undefined },
+      log,
       isUndecided: () => true,
-      step: () => undefined,
+      step,
       lacks: (lack?: { readonly code: string }) => lacks.push(lack?.code),
     } as unknown as WatcherContext
   }
