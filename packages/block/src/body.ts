@@ -80,28 +80,14 @@ const smallestDeposit = 70
  * @throws {BlockError} `BLOCK_BODY_MALFORMED` on any other bytes; `BLOCK_BODY_TOO_LARGE`
  */
 export function decodeBlockBody(bytes: Uint8Array, maxBytes = maxBodyBytes, mayCredit?: boolean): BlockBody {
-  const { add, body } = collectParts()
-  const feed = createFeed(bodyGrammar(add, maxBytes, mayCredit), maxBytes)
+  const feed = createFeed(
+    bodyGrammar(() => undefined, maxBytes, mayCredit),
+    maxBytes,
+  )
   feed.push(bytes)
   feed.end()
-  return body
-}
-
-/** Collects the parts of a body. `body` grows with each part. */
-export function collectParts(): { add(part: BodyPart): void; readonly body: BlockBody } {
-  const transactions: Uint8Array[] = []
-  const spent: Uint8Array[] = []
-  const produced: ProducedOutput[] = []
-  const deposits: Deposit[] = []
-  return {
-    body: { transactions, spent, produced, deposits },
-    add(part) {
-      if (part.kind === 'transaction') transactions.push(part.cbor)
-      else if (part.kind === 'spent') spent.push(part.outref)
-      else if (part.kind === 'produced') produced.push({ outref: part.outref, output: part.output })
-      else deposits.push({ id: part.id, output: part.output })
-    },
-  }
+  const { transactions, end } = atOnce(transactionsIn(bytes))
+  return { transactions, ...atOnce(restIn(bytes, end)) }
 }
 
 /** A body with its encoding. All but its transactions is decoded when it is first read. */
@@ -337,8 +323,10 @@ export function encodeBlockBody({ transactions, ...rest }: BlockBody): Uint8Arra
   return writer.toBytes()
 }
 
-/** {@link encodeBlockBody}; other work runs meanwhile. */
-export async function encodeBlockBodyInTurns({ transactions, ...rest }: BlockBody): Promise<Uint8Array> {
+/** {@link encodeBlockBody}; other work runs meanwhile. A body that was sent has its encoding already. */
+export async function encodeBlockBodyInTurns(body: BlockBody | EncodedBody): Promise<Uint8Array> {
+  if ('bytes' in body) return body.bytes
+  const { transactions, ...rest } = body
   const capacity = transactions.reduce((sum, { length }) => sum + length + headBytes, 2 * headBytes)
   const writer = writeOpening(new CborWriter(capacity), transactions.length)
   const pauseIfDue = createPauses()

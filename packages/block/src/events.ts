@@ -94,31 +94,16 @@ export function creditsJust(
 }
 
 /**
- * Whether an unmerged block credits what layer 1 has: each deposit of its time, and no other.
+ * Why an unmerged block does not credit what layer 1 has: each deposit of its time, and no other. If it was
+ * merged meanwhile, its deposits may be spent: read the state queue again before you rely on it.
  *
- * @param credited by the block, its fee output included; ascending by id
- * @returns `'not read yet'` when that is not known yet
- * @throws {BlockError} (rejects) `BLOCK_INVALID` if they differ. If the block was merged meanwhile, its
- *   deposits may be spent: read the state queue again before you rely on it.
+ * @returns {BlockError} `BLOCK_INVALID`
  */
-export async function verifyDeposits(
-  credited: readonly Deposit[],
-  header: Pick<Header, 'startTime' | 'endTime' | 'prevHeaderHash'>,
-  source: EventSource,
-  signal?: AbortSignal,
-): Promise<'right' | 'not read yet'> {
-  const due = await source.between(header.startTime, header.endTime, signal)
-  if (due === 'not read yet') return due
-  assertDeposits(credited, due, header)
-  return 'right'
-}
-
-/** The same as {@link creditsJust}. @throws {BlockError} `BLOCK_INVALID` */
-export function assertDeposits(...block: Parameters<typeof creditsJust>): void {
-  if (creditsJust(...block)) return
+export function faultOfDeposits(...block: Parameters<typeof creditsJust>): BlockError | undefined {
+  if (creditsJust(...block)) return undefined
   const [credited, due, header] = block
   const { length } = withoutFeeOutput(credited, header)
-  throw new BlockError(
+  return new BlockError(
     'BLOCK_INVALID',
     `The block credits ${length} deposits, and not just the ${due.length} of its time on layer 1`,
   )

@@ -10,7 +10,6 @@ export type { BlockBody, BlockDiff, BodyPart, Deposit, ProducedOutput } from './
 export {
   bodyGrammar,
   bodyOfEncoding,
-  collectParts,
   decodeBlockBody,
   type EncodedBody,
   encodeBlockBody,
@@ -78,17 +77,16 @@ export {
   isInvalidBlock,
 } from './errors.js'
 export {
-  assertDeposits,
   creditsJust,
   depositsRoot,
   type EventSource,
   type FeeHeader,
   type FeeTarget,
+  faultOfDeposits,
   feeOutput,
   isBridgeAddress,
   isFeeOutput,
   isLeaving,
-  verifyDeposits,
   withFeeOutput,
   withoutFeeOutput,
 } from './events.js'
@@ -137,5 +135,5 @@ export {
   type OutputTrieOptions,
   operationsOfDiff,
 } from './output-trie.js'
-export { atOnce, createPauses, inTurns, isStep, type Steps, sorting } from './turns.js'
-export { decoded, derive, verifyBody, verifyHeader, verifyRoot } from './verify.js'
+export { atOnce, createPauses, inPieces, inTurns, isStep, type Steps, sorting } from './turns.js'
+export { derive, faultOfHeader, type RightBody, verifyBody } from './verify.js'

@@ -14,7 +14,7 @@ import type { BlockDiff } from './body.js'
 import type { Derivation, DerivedBlock } from './derivation/derive.js'
 import { BlockError, type BlockErrorDetails } from './errors.js'
 import type { Header } from './header.js'
-import { createPauses, pause } from './turns.js'
+import { createPauses, inPieces, pause } from './turns.js'
 
 /** The unspent outputs as a header's root commits to them: output reference CBOR → output CBOR. */
 export interface OutputTrie {
@@ -265,7 +265,7 @@ async function updateByDiff(trie: Trie, diff: BlockDiff, history: number): Promi
 async function updateOnce(trie: Trie, operations: Iterable<TrieOperation>): Promise<void> {
   const draft = trie.draft()
   const pauseIfDue = createPauses()
-  for (const piece of piecesOf(operations, operationsAdded)) {
+  for (const piece of inPieces(operations, operationsAdded)) {
     draft.add(piece)
     await pauseIfDue()
   }
@@ -276,7 +276,7 @@ async function updateInPieces(trie: Trie, operations: Iterable<TrieOperation>, c
   const before = Uint8Array.from(trie.root)
   const ofPiece = Math.max(leastOfPiece, Math.ceil(count / (mostPieces - 1)))
   try {
-    for (const piece of piecesOf(operations, ofPiece)) {
+    for (const piece of inPieces(operations, ofPiece)) {
       await updateOnce(trie, piece)
       await pause()
     }
@@ -289,21 +289,6 @@ async function updateInPieces(trie: Trie, operations: Iterable<TrieOperation>, c
 /** Undoes updates, one in each turn of the event loop. */
 async function undoTo(trie: Trie, root: Uint8Array): Promise<void> {
   for (; !equalBytes(trie.root, root); await pause()) trie.undo()
-}
-
-/** Operations, `length` at a time. */
-function* piecesOf(
-  operations: Iterable<TrieOperation>,
-  length: number,
-): Generator<readonly TrieOperation[], void> {
-  let piece: TrieOperation[] = []
-  for (const operation of operations) {
-    piece.push(operation)
-    if (piece.length < length) continue
-    yield piece
-    piece = []
-  }
-  if (piece.length > 0) yield piece
 }
 
 /** The trie operations of a block's diff. */

@@ -24,6 +24,18 @@ export function createPauses(): () => Promise<void> {
   }
 }
 
+/** Items, `length` at a time; the last piece may have fewer. */
+export function* inPieces<Item>(items: Iterable<Item>, length: number): Generator<readonly Item[], void> {
+  let piece: Item[] = []
+  for (const item of items) {
+    piece.push(item)
+    if (piece.length < length) continue
+    yield piece
+    piece = []
+  }
+  if (piece.length > 0) yield piece
+}
+
 /** Work that stops at each `yield`, so that other work may run, each within a millisecond. */
 export type Steps<Result> = Generator<undefined, Result, undefined>
 

@@ -1,35 +1,28 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import {
-  assertDeposits,
   type BlockBody,
   BlockError,
-  type BlockRules,
   creditFees,
   type Deposit,
   decodeHeader,
   depositsRoot,
   derive,
-  type EncodedBody,
-  type EventSource,
   encodeBlockBodyInTurns,
   type Header,
   isBlockError,
   isInvalidBlock,
   type NewArchivedBlock,
+  type RightBody,
   readEncodedBody,
-  verifyHeader,
-  type WritableArchive,
   withFeeOutput,
 } from '@ratatosk/block'
 import { equalBytes } from '@ratatosk/cbor'
-import type { Log } from '@ratatosk/ports'
 import { movedParts } from '@ratatosk/protocol/fraud'
 import { type BodyShare, piecesWithin, takeDerivation } from './body-budget.js'
 import type { HeaderPath, MissingBlock } from './header-path.js'
 import type { LedgerState } from './ledger-state.js'
 import { childOf } from './peer-request.js'
 import type { Peers } from './peers.js'
-import { firstReading, type RightBody, verifyReadings } from './readings.js'
 import type { FollowerOptions } from './types.js'
 
 /** Blocks per archived batch; fewer than the ledger state can revert, because a crash may lose a batch. */
@@ -39,24 +32,25 @@ const maxBatchBytes = 8 * 1024 * 1024
 /** Milliseconds after which a batch is archived early. */
 const maxBatchMs = 1000
 
-interface CatchUpOptions {
-  readonly archive: WritableArchive
+type FollowerPart =
+  | 'archive'
+  | 'evidence'
+  | 'unavailable'
+  | 'available'
+  | 'rules'
+  | 'events'
+  | 'concurrency'
+  | 'log'
+
+interface CatchUpOptions extends Pick<FollowerOptions, FollowerPart> {
   readonly state: LedgerState
   readonly peers: Peers
-  /** Has the bodies of blocks that were found invalid, or are behind one. */
-  readonly evidence: FollowerOptions['evidence']
-  readonly unavailable: FollowerOptions['unavailable']
-  readonly available: FollowerOptions['available']
-  readonly rules: Pick<BlockRules, 'bridge' | 'networkId'>
-  readonly events: EventSource | undefined
   /** Whether a block is in the state queue now, neither merged nor removed. */
   readonly isWaiting: (headerHash: Uint8Array, signal: AbortSignal) => Promise<boolean>
-  readonly concurrency: number
   /** The first missing blocks, which are on the state already; those behind them are added. */
   readonly passed: PassedBlock[]
   /** A block that is passed without judging it. */
   readonly unprovable: Uint8Array | undefined
-  readonly log: Log
   /** Called after each batch. */
   readonly archived: (height: bigint) => void
 }
@@ -84,12 +78,6 @@ type CaughtUp =
       readonly error: BlockError
     }
 
-/** A body that belongs to its header. `error`: why the block cannot be applied, from any peer. */
-interface VerifiedBody extends Pick<RightBody, 'body' | 'outputs'> {
-  readonly bytes: Uint8Array
-  readonly error?: unknown
-}
-
 interface PlacedBlock extends MissingBlock {
   readonly height: bigint
 }
@@ -100,7 +88,7 @@ type DueDeposits = readonly Deposit[] | undefined
 interface Download {
   /** Says that the blocks before it are applied: only then can its body be verified. */
   begin(due?: DueDeposits): void
-  readonly verified: Promise<VerifiedBody | undefined>
+  readonly verified: Promise<RightBody | undefined>
 }
 
 /** Valid blocks that wait to be archived together. */
@@ -166,7 +154,7 @@ export async function catchUp(
   options: CatchUpOptions,
   signal: AbortSignal,
 ): Promise<CaughtUp> {
-  const { state, evidence, concurrency, passed, unprovable, log, isWaiting } = options
+  const { state, evidence, rules, events, concurrency = 4, passed, unprovable, log, isWaiting } = options
   const downloads = childOf(signal)
   const waiting = missing.slice(passed.length)
   const first = (fork?.height ?? 0n) + BigInt(passed.length) + 1n
@@ -174,7 +162,7 @@ export async function catchUp(
   const coming: Download[] = []
 
   /** Archives the batch meanwhile if that takes long. */
-  async function resultOf({ verified }: Download): Promise<VerifiedBody | undefined> {
+  async function resultOf({ verified }: Download): Promise<RightBody | undefined> {
     if (batch.isEmpty) return verified
     const timer = childOf(downloads.signal)
     const due = pause(batch.restMs, 'due', { signal: timer.signal }).catch(() => 'aborted')
@@ -197,7 +185,8 @@ export async function catchUp(
       const height = first + BigInt(index)
       const header = decodeHeader(block.header)
       const merged = height <= mergedHeight
-      const due = merged ? undefined : await depositsDue(options, header, signal)
+      const isDue = !merged && rules.bridge !== undefined
+      const due = isDue ? await events?.between(header.startTime, header.endTime, signal) : undefined
       if (due === 'not read yet') return { kind: 'unread', height }
       for (const next of waiting.slice(index + coming.length, index + concurrency)) {
         const heightOfNext = first + BigInt(index + coming.length)
@@ -207,17 +196,18 @@ export async function catchUp(
       download?.begin(due)
       const verified = download && (await resultOf(download))
       if (verified === undefined) return { kind: 'missing', height }
-      const archivable = { ...block, height, merged, body: verified.bytes }
+      const { body } = verified
+      const archivable = { ...block, height, merged, body: await encodeBlockBodyInTurns(body) }
       const isUnprovable = unprovable !== undefined && equalBytes(unprovable, block.headerHash)
       try {
-        if (isUnprovable) await state.pass(verified.body, header)
-        else await judge(state, verified, header, due)
+        if (isUnprovable) await state.pass(body, header)
+        else await state.apply(verified, header, due)
       } catch (error) {
         if (!isInvalidBlock(error)) throw error
         // The deposits of a block that was merged meanwhile may be spent.
         if (due !== undefined && !(await isWaiting(block.headerHash, signal)))
           return { kind: 'moved', height }
-        return { kind: 'invalid', block: archivable, body: verified.body, error }
+        return { kind: 'invalid', block: archivable, body, error }
       }
       if (isUnprovable)
         log.warn(
@@ -226,9 +216,9 @@ export async function catchUp(
         )
       if (isUnprovable || passed.length > 0) {
         // Its operator need not serve it again after a restart. An invalid block is kept already.
-        if (!isUnprovable) await keepBody(block.headerHash, verified.bytes)
+        if (!isUnprovable) await keepBody(block.headerHash, archivable.body)
         passed.push({ headerHash: block.headerHash, root: header.utxosRoot })
-      } else await batch.add(archivable, verified.body.transactions.length)
+      } else await batch.add(archivable, body.transactions.length)
     }
     return { kind: 'complete' }
   } finally {
@@ -236,28 +226,6 @@ export async function catchUp(
     for (const { begin } of coming) begin()
     await batch.flush()
   }
-}
-
-/** The deposits that layer 1 has for an unmerged block; undefined if its header alone says which. */
-async function depositsDue(
-  { events, rules: { bridge } }: Pick<CatchUpOptions, 'events' | 'rules'>,
-  { startTime, endTime }: Header,
-  signal: AbortSignal,
-): Promise<DueDeposits | 'not read yet'> {
-  if (events === undefined || bridge === undefined) return undefined
-  return events.between(startTime, endTime, signal)
-}
-
-/** Judges a block and advances. @throws {BlockError} (rejects) `BLOCK_INVALID` */
-async function judge(
-  state: LedgerState,
-  { body, outputs, error }: VerifiedBody,
-  header: Header,
-  due: DueDeposits,
-): Promise<void> {
-  if (error !== undefined) throw error
-  if (due !== undefined) assertDeposits(body.deposits ?? [], due, header)
-  await state.apply({ body, ...(outputs && { outputs }) }, header)
 }
 
 function startDownload(block: PlacedBlock, options: CatchUpOptions, signal: AbortSignal): Download {
@@ -278,23 +246,17 @@ async function verifiedBody(
   share: BodyShare,
   begun: Promise<DueDeposits>,
   signal: AbortSignal,
-): Promise<VerifiedBody | undefined> {
+): Promise<RightBody | undefined> {
   const header = decodeHeader(encoded)
 
-  async function verify(given: BlockBody): Promise<VerifiedBody> {
+  async function verify(given: BlockBody): Promise<RightBody> {
     await begun
     signal.throwIfAborted()
-    try {
-      verifyHeader(header, bridge)
-      state.assertFollows(header)
-    } catch (error) {
-      return withBytes({ body: await firstReading(given, bridge), error })
-    }
-    return withBytes(await verifyReadings(given, header, () => state.outputHash, bridge))
+    return state.verify(given, header)
   }
 
   /** The body of transactions that the operator has shown, with the deposits of layer 1 and the fees. */
-  async function verifyShown(transactions: readonly Uint8Array[]): Promise<VerifiedBody> {
+  async function verifyShown(transactions: readonly Uint8Array[]): Promise<RightBody> {
     const due = (await begun) ?? []
     await takeDerivation({ transactions, deposits: due }, share, signal, true)
     const deriveWith = (credited: readonly Deposit[]) =>
@@ -308,21 +270,24 @@ async function verifiedBody(
     return verify(body).catch((cause: unknown) => {
       if (!isBlockError(cause)) throw cause
       const message = `The chunks that the operator has shown are not those of the block: ${cause.message}`
-      const error = new BlockError('BLOCK_INVALID', message, { cause })
-      return withBytes({ body, error })
+      return { body, error: new BlockError('BLOCK_INVALID', message, { cause }) }
     })
   }
 
-  // Who commits an invalid block need not serve its body twice.
-  const kept = evidence && (await keptBody(evidence.body(headerHash), share, signal, bridge !== undefined))
-  if (kept !== undefined) {
-    const verified = await verify(kept).catch(() => undefined)
-    if (verified !== undefined) {
-      available?.(headerHash)
-      return verified
+  /** Who commits an invalid block need not serve its body twice. A kept one may be damaged. */
+  async function kept(): Promise<BlockBody | undefined> {
+    if (evidence === undefined) return undefined
+    try {
+      const pieces = piecesWithin(evidence.body(headerHash), share, signal)
+      const body = await readEncodedBody(pieces, Number.POSITIVE_INFINITY)
+      await takeDerivation(body, share, signal, bridge !== undefined)
+      return body
+    } catch {
+      return undefined
     }
   }
-  const served = await peers.askBody({ headerHash, share, signal, check: verify })
+
+  const served = await peers.askBody({ headerHash, share, signal, kept, check: verify })
   if (served !== undefined) available?.(headerHash)
   if (served !== undefined || unavailable === undefined) return served
   const shown = await unavailable({ headerHash, height, header }, signal)
@@ -339,28 +304,4 @@ async function committedOf(
 ): Promise<readonly Deposit[]> {
   for (const list of lists) if (equalBytes(await depositsRoot(list), header.depositsRoot)) return list
   return lists[0]
-}
-
-/** A body with its encoding, which one that was sent has already. */
-async function withBytes(verified: Omit<VerifiedBody, 'bytes'>): Promise<VerifiedBody> {
-  const { body } = verified
-  return { ...verified, bytes: isEncoded(body) ? body.bytes : await encodeBlockBodyInTurns(body) }
-}
-
-const isEncoded = (body: BlockBody): body is EncodedBody => 'bytes' in body
-
-/** The body of a block that is not archived; undefined if it is not kept, or is damaged. */
-async function keptBody(
-  pieces: AsyncIterable<Uint8Array>,
-  share: BodyShare,
-  signal: AbortSignal,
-  mayCredit: boolean,
-): Promise<BlockBody | undefined> {
-  try {
-    const body = await readEncodedBody(piecesWithin(pieces, share, signal), Number.POSITIVE_INFINITY)
-    await takeDerivation(body, share, signal, mayCredit)
-    return body
-  } catch {
-    return undefined
-  }
 }

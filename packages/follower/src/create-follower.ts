@@ -329,23 +329,14 @@ function meansOf(
   { options, state, ledger, peers }: Following,
   unprovable: Uint8Array | undefined,
 ): Parameters<typeof catchUp>[1] {
-  const { chain, archive, evidence, unavailable, available, rules, events, concurrency = 4, log } = options
-  const { passed } = state
   return {
-    archive,
+    ...options,
     state: ledger,
     peers,
-    evidence,
-    unavailable,
-    available,
-    rules,
-    events,
-    concurrency,
-    passed,
+    passed: state.passed,
     unprovable,
-    log,
     async isWaiting(wanted, signal) {
-      const { blocks } = await chain.read(signal)
+      const { blocks } = await options.chain.read(signal)
       return blocks.some((header) => equalBytes(headerHash(header), wanted))
     },
     archived(reached) {

@@ -22,14 +22,12 @@ export function createAskBehind(
   async function isServed(headerHash: Uint8Array, signal: AbortSignal): Promise<boolean | undefined> {
     const request = childOf(signal)
     const timer = setTimeout(() => request.abort(), bodyMs)
-    const share = peers.openShare()
     try {
-      return (await peers.askBody({ headerHash, share, signal: request.signal })) !== undefined
+      return (await peers.askBody({ headerHash, signal: request.signal })) !== undefined
     } catch (error) {
       if (signal.aborted || !request.signal.aborted) throw error
       return undefined
     } finally {
-      share.end()
       clearTimeout(timer)
       request.end()
     }

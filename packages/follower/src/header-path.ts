@@ -62,8 +62,6 @@ export function createHeaderPaths(archive: WritableArchive, peers: Peers): Heade
     return peers.ask(async (peer) => {
       const answer = await peer.headerByHash(hash, signal)
       if (answer === undefined) return undefined
-      if (!equalBytes(answer.headerHash, hash))
-        throw new FollowerError('FOLLOWER_PEER_ANSWER', 'it sent the header of another block')
       found.set(hash, answer.header)
       await guessBefore(peer, answer.height, signal)
       return answer.header

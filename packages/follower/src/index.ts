@@ -4,7 +4,13 @@ export { createFollower } from './create-follower.js'
 export { FollowerError, type FollowerErrorCode, isFollowerError } from './errors.js'
 export { type EvidenceFolder, type EvidenceOptions, openEvidence } from './evidence.js'
 export { layer1Chain } from './header-path.js'
-export { type RebuildOptions, rebuildUtxos } from './ledger-state.js'
+export {
+  type LedgerState,
+  type LedgerStateOptions,
+  openLedgerState,
+  type RebuildOptions,
+  rebuildUtxos,
+} from './ledger-state.js'
 export { callPeer, type PeerCall, type PeerHeader } from './peer-request.js'
 export {
   type BodyQuestion,
@@ -14,7 +20,6 @@ export {
   type Peers,
   peerAddress,
 } from './peers.js'
-export { type RightBody, verifyReadings } from './readings.js'
 export type {
   ChainState,
   Follower,

@@ -6,13 +6,17 @@ import {
   BlockError,
   type BlockRules,
   createOutputTrie,
+  type Deposit,
   decodeHeader,
+  faultOfDeposits,
   type Header,
+  inPieces,
   isBlockError,
   judgeBlock,
-  type OutputHashes,
   type OutputTrie,
   partsOfBody,
+  type RightBody,
+  verifyBody,
   type WritableArchive,
 } from '@ratatosk/block'
 import { CborReader, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
@@ -26,11 +30,11 @@ import {
   type UtxoView,
 } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
-import { createMemoryStore, createTrie, type TrieEntry, type TrieView } from '@ratatosk/trie'
+import { movedParts } from '@ratatosk/protocol/fraud'
+import { createMemoryStore, rootOf, type TrieView } from '@ratatosk/trie'
 import { openLmdbStore, openUndamaged } from '@ratatosk/trie/lmdb'
 import { open } from 'lmdb'
 import { FollowerError } from './errors.js'
-import type { RightBody } from './readings.js'
 import type { GenesisUtxo, InvalidBlock } from './types.js'
 
 /** Revertible states; older ones are rebuilt from bodies. At least the size of an archived batch. */
@@ -40,19 +44,23 @@ const maxBytes = 64 * 1024 * 1024
 
 /** The unspent outputs after the newest archived block, and the rules that the next block must keep. */
 export interface LedgerState {
-  /** Blake2b-256 of an unspent output; see `OutputHashes`. */
-  readonly outputHash: OutputHashes
+  /** Root of the unspent outputs, 32 bytes. */
+  readonly root: Uint8Array
   /**
-   * Verifies that a block begins here.
-   * @throws {BlockError} `BLOCK_INVALID`; {FollowerError} `FOLLOWER_GENESIS_MISMATCH`
+   * Verifies a body against a header and the state; see `verifyBody`.
+   *
+   * @returns the reading that the header commits to; with `FOLLOWER_GENESIS_MISMATCH`, the block may be valid
+   * @throws {BlockError} `BLOCK_BODY_MISMATCH`
    */
-  assertFollows(header: Pick<Header, 'prevUtxosRoot'>): void
+  verify(body: BlockBody, header: Header): Promise<RightBody>
   /**
    * Judges a block and advances.
-   * @throws {BlockError} `BLOCK_INVALID`, with the state unchanged; {FollowerError}
-   *   `FOLLOWER_GENESIS_MISMATCH`; {ScriptsNotRunError} when scripts could not be run
+   *
+   * @param due the deposits that layer 1 has for it; undefined if its header alone says which
+   * @throws {BlockError} `BLOCK_INVALID`, with the state unchanged; the error of `verify`;
+   *   {ScriptsNotRunError} when scripts could not be run
    */
-  apply(right: Pick<RightBody, 'body' | 'outputs'>, header: Header): Promise<void>
+  apply(right: RightBody, header: Header, due?: readonly Deposit[]): Promise<void>
   /** Advances without judging. @throws {BlockError} `BLOCK_INVALID`, unchanged, if the root differs */
   pass(body: BlockBody, header: Header): Promise<void>
   /** The states before and after an invalid block, to prove what they hold; until `align` is called. */
@@ -62,12 +70,13 @@ export interface LedgerState {
   close(): Promise<void>
 }
 
-interface LedgerStateOptions {
-  readonly archive: WritableArchive
+/** Options of {@link openLedgerState}. */
+export interface LedgerStateOptions {
+  readonly archive: Pick<WritableArchive, 'tip' | 'range' | 'body'>
   readonly genesis: readonly GenesisUtxo[]
   readonly rules: BlockRules
   /** Folder of the state; in memory without one. */
-  readonly dir: string | undefined
+  readonly dir?: string | undefined
   readonly log: Log
 }
 
@@ -91,7 +100,9 @@ interface Ledger extends LedgerStateOptions {
 
 export async function openLedgerState(options: LedgerStateOptions): Promise<LedgerState> {
   const { archive, genesis, rules, dir } = options
-  const genesisRoot = await rootOf(genesis)
+  const genesisRoot = await rootOf(
+    genesis.map(({ reference, output }) => [encodeOutputReference(reference), output]),
+  )
   const store = dir === undefined ? createMemoryStore() : openLmdbStore({ path: dir })
   const trie = createOutputTrie({ store, history: keptStates })
   const outputs = await openOutputs(dir).catch(async (error: unknown) => {
@@ -101,13 +112,26 @@ export async function openLedgerState(options: LedgerStateOptions): Promise<Ledg
   const ledger: Ledger = { ...options, genesisRoot, trie, outputs, recent: [] }
 
   return {
-    outputHash: trie.outputHash,
-    assertFollows: (header) => assertFollows(ledger, header),
+    get root() {
+      return trie.root
+    },
 
-    async apply({ body, outputs: block }, header) {
-      assertFollows(ledger, header)
+    verify: (body, header) =>
+      verifyBody(
+        body,
+        header,
+        () => trie.outputHash,
+        { read: movedParts, bridge: rules.bridge },
+        faultOfStart(ledger, header),
+      ),
+
+    async apply({ body, outputs: block, error }, header, due) {
+      if (error !== undefined) throw error
+      const { transactions, deposits = [] } = body
+      const fault = due && faultOfDeposits(deposits, due, header)
+      if (fault !== undefined) throw fault
       const before = outputsBefore(ledger, block)
-      await judgeBlock(body.transactions, header, before, rules, undefined, body.deposits)
+      await judgeBlock(transactions, header, before, rules, undefined, deposits)
       await pass(ledger, body, header)
     },
 
@@ -140,18 +164,23 @@ export async function openLedgerState(options: LedgerStateOptions): Promise<Ledg
   }
 }
 
-function assertFollows({ trie, genesisRoot }: Ledger, header: Pick<Header, 'prevUtxosRoot'>): void {
-  if (equalBytes(trie.root, header.prevUtxosRoot)) return
+/** Why a block does not begin here, if it does not. */
+function faultOfStart(
+  { trie, genesisRoot }: Ledger,
+  { prevUtxosRoot }: Pick<Header, 'prevUtxosRoot'>,
+): BlockError | FollowerError | undefined {
+  if (equalBytes(trie.root, prevUtxosRoot)) return undefined
   if (equalBytes(trie.root, genesisRoot))
-    throw new FollowerError(
+    return new FollowerError(
       'FOLLOWER_GENESIS_MISMATCH',
       'The chain does not begin with the genesis outputs that were given: configure those of the chain',
     )
-  throw new BlockError('BLOCK_INVALID', 'The block does not begin with the state after the previous block')
+  return new BlockError('BLOCK_INVALID', 'The block does not begin with the state after the previous block')
 }
 
 async function pass(ledger: Ledger, body: BlockBody, header: Header): Promise<void> {
-  assertFollows(ledger, header)
+  const fault = faultOfStart(ledger, header)
+  if (fault !== undefined) throw fault
   const { trie, outputs, recent } = ledger
   const before = Uint8Array.from(trie.root)
   const produced = body.produced.map(({ outref, output }) => [outref, output] as const)
@@ -232,16 +261,6 @@ function outrefOf(key: string): Uint8Array {
   return encodeOutputReference({ transactionId, index: Number(key.slice(separator + 1)) })
 }
 
-async function rootOf(genesis: readonly GenesisUtxo[]): Promise<Uint8Array> {
-  const trie = createTrie({ store: createMemoryStore(), history: 0 })
-  await trie.rebuild(
-    genesis.map(({ reference, output }): TrieEntry => [encodeOutputReference(reference), output]),
-  )
-  const root = Uint8Array.from(trie.root)
-  await trie.close()
-  return root
-}
-
 async function openOutputs(dir: string | undefined): Promise<OutputStore> {
   return dir === undefined ? createMemoryOutputs() : openOutputStore(join(dir, 'outputs'))
 }
@@ -275,6 +294,9 @@ interface OutputStore {
   close(): Promise<void>
 }
 
+/** Outputs that one transaction changes: a block of 10,000 transfers takes two. */
+const changedAtOnce = 16_384
+
 /** Outputs in an LMDB folder. @throws TrieError `TRIE_STORE_CORRUPT` if the folder is damaged */
 export function openOutputStore(path: string): OutputStore {
   return openUndamaged(path, () => openFolder(path))
@@ -293,13 +315,13 @@ function openFolder(path: string): OutputStore {
     },
     get: (outref) => outputs.get(asBuffer(outref)),
     async update(deleted, entries) {
-      for (const part of partsOf(deleted)) {
+      for (const part of inPieces(deleted, changedAtOnce)) {
         root.transactionSync(() => {
           for (const outref of part) outputs.removeSync(asBuffer(outref))
         })
         await pause()
       }
-      for (const part of partsOf(entries)) {
+      for (const part of inPieces(entries, changedAtOnce)) {
         root.transactionSync(() => put(part))
         await pause()
       }
@@ -314,26 +336,10 @@ function openFolder(path: string): OutputStore {
   }
 }
 
-/** The items in lists of what one transaction changes: a block of 10,000 transfers takes two. */
-function* partsOf<Item>(items: Iterable<Item>): Generator<readonly Item[], void> {
-  let part: Item[] = []
-  for (const item of items) {
-    part.push(item)
-    if (part.length < 16_384) continue
-    yield part
-    part = []
-  }
-  if (part.length > 0) yield part
-}
-
 function createMemoryOutputs(): OutputStore {
   const outputs = new Map<string, Uint8Array>()
   const keyOf = (outref: Uint8Array): string => asBuffer(outref).toString('latin1')
   let isComplete = false
-  function put(entries: Iterable<readonly [outref: Uint8Array, output: Uint8Array]>): void {
-    // A copy: the bytes are views of a whole body.
-    for (const [outref, output] of entries) outputs.set(keyOf(outref), Uint8Array.from(output))
-  }
   return {
     get isComplete() {
       return isComplete
@@ -341,11 +347,12 @@ function createMemoryOutputs(): OutputStore {
     get: (outref) => outputs.get(keyOf(outref)),
     async update(deleted, entries) {
       for (const outref of deleted) outputs.delete(keyOf(outref))
-      put(entries)
+      // A copy: the bytes are views of a whole body.
+      for (const [outref, output] of entries) outputs.set(keyOf(outref), Uint8Array.from(output))
     },
     replace(entries) {
       outputs.clear()
-      put(entries)
+      for (const [outref, output] of entries) outputs.set(keyOf(outref), output)
       isComplete = true
     },
     async close() {

@@ -2,14 +2,16 @@ import { Agent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import {
   type ArchivedBlock,
+  type BlockBody,
   type EncodedBody,
   isBlockError,
   maxBodyBytes as mostBodyBytes,
   readEncodedBody,
 } from '@ratatosk/block'
-import { toHex } from '@ratatosk/cbor'
+import { equalBytes, toHex } from '@ratatosk/cbor'
 import type { Log } from '@ratatosk/ports'
 import { type BodyShare, createBodyBudget, createRoom, piecesWithin, takeDerivation } from './body-budget.js'
+import { FollowerError } from './errors.js'
 import { askPeer, bodyFeed, headerFeed, type PeerHeader, type PeerRequest } from './peer-request.js'
 import type { FollowerOptions } from './types.js'
 
@@ -59,11 +61,16 @@ export interface PeerSettings
 /** A question about a body. */
 export interface BodyQuestion<Result> {
   readonly headerHash: Uint8Array
-  /** From `openShare`; it holds what the body takes until the next body comes, or it is ended. */
-  readonly share: BodyShare
+  /**
+   * From `openShare`, if its place is to be taken before or kept behind the question; it holds what the body
+   * takes until the next body comes, or it is ended.
+   */
+  readonly share?: BodyShare
   readonly signal: AbortSignal
+  /** A body at hand, which is checked before a peer is asked. */
+  kept?(): Promise<BlockBody | undefined>
   /** Rejects if the body belongs to another header. Without it, any body is a result. */
-  check?(body: EncodedBody): Promise<Result | undefined>
+  check?(body: BlockBody): Promise<Result | undefined>
 }
 
 /** Untrusted nodes that may have missing headers and bodies. */
@@ -105,6 +112,8 @@ interface PeerState {
   backsOffUntil: number
 }
 
+const untried = { failures: 0, backsOffUntil: 0 }
+
 /**
  * Asks the archivist APIs of other nodes.
  *
@@ -113,8 +122,7 @@ interface PeerState {
  * @throws TypeError for an invalid URL, which the message does not quote because it may contain a password
  * @example
  * const peers = createPeers(['http://sequencer:3000/archivist'], {}, log)
- * const share = peers.openShare()
- * const body = await peers.askBody({ headerHash, share, signal })
+ * const body = await peers.askBody({ headerHash, signal })
  */
 export function createPeers(
   addresses: readonly string[],
@@ -127,16 +135,11 @@ export function createPeers(
   const others = [...new Set(addresses.map(peerAddress))].map((base): PeerState => {
     const agent = new (base.startsWith('https:') ? HttpsAgent : Agent)({ keepAlive: true })
     const requests = createRequests()
-    return {
-      agent,
-      requests,
-      peer: createPeer(base, { agent, stallMs, timeoutMs }, { maxBodyBytes, mayCredit }, requests),
-      failures: 0,
-      backsOffUntil: 0,
-    }
+    const peer = createPeer(base, { agent, stallMs, timeoutMs }, { maxBodyBytes, mayCredit }, requests)
+    return { agent, requests, peer, ...untried }
   })
   const first: readonly PeerState[] = own
-    ? [{ peer: ownPeer(own), requests: createRequests(), failures: 0, backsOffUntil: 0 }]
+    ? [{ peer: ownPeer(own), requests: createRequests(), ...untried }]
     : []
   const all = [...first, ...others]
   if (all.length === 0) throw new TypeError('@ratatosk/follower: at least one peer is required')
@@ -176,7 +179,8 @@ export function createPeers(
 
   async function bodyFrom<Result>(
     { peer, requests }: PeerState,
-    { headerHash, share, signal, check }: BodyQuestion<Result>,
+    { headerHash, signal, check }: BodyQuestion<Result>,
+    share: BodyShare,
   ): Promise<Result | undefined> {
     if (requests.isDoubted) await share.oldest(() => !requests.isDoubted, signal)
     share.release()
@@ -196,7 +200,19 @@ export function createPeers(
 
   return {
     ask: (question, signal) => askEach(({ peer }) => question(peer), signal),
-    askBody: (question) => askEach((state) => bodyFrom(state, question), question.signal),
+    async askBody(question) {
+      const { kept, check, signal } = question
+      const body = await kept?.()
+      const result = body && (await check?.(body).catch(() => undefined))
+      if (result !== undefined) return result
+      const share = question.share ?? budget.open()
+      try {
+        return await askEach((state) => bodyFrom(state, question, share), signal)
+      } finally {
+        if (question.share === undefined) share.end()
+      }
+    },
+
     openShare: budget.open,
 
     nextReturn(since) {
@@ -220,7 +236,11 @@ function createPeer(
     send(() => askPeer({ ...limits, url: `${base}/block/${id}/header`, feed: headerFeed(), signal }))
   return {
     name: base,
-    headerByHash: (headerHash, signal) => header(toHex(headerHash), signal),
+    async headerByHash(headerHash, signal) {
+      const found = await header(toHex(headerHash), signal)
+      if (found === undefined || equalBytes(found.headerHash, headerHash)) return found
+      throw new FollowerError('FOLLOWER_PEER_ANSWER', 'it sent the header of another block')
+    },
     headerByHeight: (height, signal) => header(String(height), signal),
     body: (headerHash, share, signal) =>
       send(() =>

@@ -181,7 +181,7 @@ const freshForMs = 250
  *
  * @example
  * const events = openEventSource(contracts, layer1, await layer1.slots())
- * await verifyDeposits(deposits, header, events)
+ * const due = await events.between(header.startTime, header.endTime)
  */
 export function openEventSource(contracts: Contracts, layer1: EventReads, slots: SlotConfig): BridgeEvents {
   const { bridge } = contracts

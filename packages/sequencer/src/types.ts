@@ -84,7 +84,7 @@ export interface AnswerMeans {
 /** The means to follow blocks of other operators. */
 export interface AdoptionMeans {
   /** Who may have their bodies: `createPeers` of `@ratatosk/follower`. Its owner closes it. */
-  readonly peers: Pick<Peers, 'ask' | 'askBody' | 'openShare'>
+  readonly peers: Pick<Peers, 'ask' | 'askBody'>
   /** The rules that every transaction must keep: those of the validation workers. */
   readonly rules: BlockRules
 }

@@ -1,5 +1,12 @@
 import type { BlockSource } from '@ratatosk/audit'
-import { type BlockRules, bodyOf, encodeBlockBody, encodedHeader } from '@ratatosk/block'
+import {
+  type BlockRules,
+  bodyOf,
+  deriveBlock,
+  encodeBlockBody,
+  encodedHeader,
+  transactionsRoot,
+} from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import { encodeOutputReference } from '@ratatosk/ledger'
 import { freeOfCharge, keyOf, SourceChain, signed, slots } from '@ratatosk/test-kit'
@@ -11,6 +18,8 @@ import {
   depositOf,
   paying,
 } from '../../../../packages/audit/dist/test/bridged-chain.js'
+import { movedParts } from '../../../../packages/protocol/dist/fraud/index.js'
+import { theft, undecodedOf } from '../../../../packages/protocol/dist/fraud/test/theft.js'
 import { testLayer1 } from '../test/nodes.js'
 import { run } from '../test/run.js'
 import { expectQueue } from './absent-queue.js'
@@ -105,6 +114,17 @@ test.for(breaches)('a block with %s is invalid', async ([, reason, commit]) => {
   await commit(chain)
   const { verdict } = await verified(chain, '3')
   expect(verdict).toMatchObject({ verdict: 'invalid', reason: expect.stringContaining(reason) })
+})
+
+test('a block with a transaction that does not decode is invalid in either reading', async () => {
+  const transaction = theft(undecodedOf(1n)['an inline datum']!)
+  for (const read of [movedParts, undefined]) {
+    const chain = await honest()
+    const map = deriveBlock([transaction], chain.genesisHash.bind(chain), { read })
+    await chain.commitAny([transaction], [], { transactionsRoot: await transactionsRoot(map) })
+    const { verdict } = await verified(chain, '3')
+    expect(verdict).toMatchObject({ verdict: 'invalid', reason: expect.stringContaining('does not decode') })
+  }
 })
 
 test('another body is not held against the operator', async () => {

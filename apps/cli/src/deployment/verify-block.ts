@@ -1,25 +1,20 @@
 import type { BlockSource, QueueReading } from '@ratatosk/audit'
 import {
-  type Archive,
-  type BlockBody,
   BlockError,
   type BlockRules,
-  createOutputTrie,
   decodeBlockBody,
   decodeHeader,
+  encodedHeader,
+  faultOfHeader,
   type Header,
   isBlockError,
   isGenesisHeaderHash,
   isInvalidBlock,
-  judgeBlock,
-  type OutputTrie,
-  verifyBody,
 } from '@ratatosk/block'
 import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
-import { rebuildUtxos } from '@ratatosk/follower'
-import { blake2b224, decodeTransactionOutput, encodeOutputReference, type UtxoView } from '@ratatosk/ledger'
+import { isFollowerError, type LedgerStateOptions, openLedgerState } from '@ratatosk/follower'
+import { blake2b224 } from '@ratatosk/ledger'
 import type { Deployment } from '@ratatosk/node'
-import { createMemoryStore } from '@ratatosk/trie'
 import { CommandError, UsageError } from '../frame/errors.js'
 
 /** A block whose header layer 1 vouches for. */
@@ -133,18 +128,28 @@ export async function verifyBlock(
   rules: BlockRules,
   onBody: (height: number) => void,
 ): Promise<Verification> {
-  const height = BigInt(block.height - 1)
-  const utxos = await rebuildUtxos({ archive: archiveOf(archivist, onBody), genesis, height })
-  const trie = createOutputTrie({ store: createMemoryStore(), history: 1 })
-  await trie.rebuild(entriesOf(utxos))
+  const ignored = () => undefined
+  const log = { info: ignored, warn: ignored, error: ignored }
+  const state = await openLedgerState({
+    archive: archiveBefore(block, archivist, onBody),
+    genesis,
+    rules,
+    log,
+  })
+  await state.align(new AbortController().signal).catch((error: unknown) => {
+    // `judgeLink` reports it.
+    if (!isFollowerError(error) || error.code !== 'FOLLOWER_ARCHIVE_MISMATCH') throw error
+  })
   const bytes = await archivist.body(block.headerHash, new AbortController().signal)
   if (bytes === undefined) throw missingBody(block.height)
   let transactions = 0
   try {
     const body = decodeBlockBody(bytes, undefined, rules.bridge !== undefined)
     transactions = body.transactions.length
-    judgeLink(block, trie.root)
-    await judge(body, block, trie, utxos, rules)
+    judgeLink(block, state.root)
+    const fault = faultOfHeader(block.header, rules.bridge)
+    if (fault !== undefined) throw fault
+    await state.apply(await state.verify(body, block.header), block.header)
     return { verdict: 'valid', transactions }
   } catch (error) {
     if (!isBlockError(error)) throw error
@@ -178,34 +183,20 @@ function judgeLink({ header, before, height }: FoundBlock, root: Uint8Array): vo
     )
 }
 
-async function judge(
-  body: BlockBody,
-  { header }: FoundBlock,
-  trie: OutputTrie,
-  utxos: ReadonlyMap<string, Uint8Array>,
-  rules: BlockRules,
-): Promise<void> {
-  await verifyBody(body, header, trie.outputHash, rules.bridge)
-  const before: UtxoView = {
-    get(key) {
-      const [transactionId = '', index = ''] = key.split('#')
-      const reference = { transactionId: fromHex(transactionId), index: Number(index) }
-      const output = utxos.get(toHex(encodeOutputReference(reference)))
-      return output && decodeTransactionOutput(output)
-    },
-  }
-  await judgeBlock(body.transactions, header, before, rules, undefined, body.deposits)
-  await trie.applyBlock(body, header)
-}
-
-/** An archivist as the archive from which outputs are rebuilt. */
-function archiveOf(
+/** An archivist as the archive from which the outputs before a block are rebuilt. */
+function archiveBefore(
+  { height: wanted, before }: FoundBlock,
   archivist: BlockSource,
   onBody: (height: number) => void,
-): Pick<Archive, 'range' | 'body'> {
+): LedgerStateOptions['archive'] {
   const signal = new AbortController().signal
   let bodies = 0
   return {
+    async tip() {
+      if (before === undefined) return undefined
+      const { hash, bytes } = encodedHeader(before)
+      return { headerHash: hash, header: bytes, height: BigInt(wanted - 1), merged: false }
+    },
     async range(from, to) {
       const heights = Array.from({ length: Number(to - from) + 1 }, (_, n) => Number(from) + n)
       const headers = []
@@ -222,10 +213,6 @@ function archiveOf(
       yield body
     },
   }
-}
-
-function* entriesOf(utxos: ReadonlyMap<string, Uint8Array>) {
-  for (const [outref, output] of utxos) yield [fromHex(outref), output] as const
 }
 
 const missingBody = (height: number): CommandError =>

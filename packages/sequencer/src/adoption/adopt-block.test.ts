@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream'
 import archivist from '@ratatosk/archivist'
 import {
+  type Archive,
   type BlockBody,
   blockVersion,
   bodyOf,
@@ -32,7 +34,7 @@ import { alignRoots, undoBlocks } from '../state/ledger-state.js'
 import { accept } from '../test/accept.js'
 import { openers } from '../test/rollup.js'
 import type { AdoptionMeans } from '../types.js'
-import { adoptBlock, checkBody, takeApart, takeApartAgain } from './adopt-block.js'
+import { adoptBlock, checkBody, takeApart } from './adopt-block.js'
 import { fetchBody } from './fetch.js'
 
 const rules = { parameters: freeOfCharge, networkId: 0, slots }
@@ -42,9 +44,9 @@ const readings = [movedParts, undefined]
 
 /**
  * A store with the outputs before the blocks, and an honest peer, which serves what it is given; or no peer
- * but the archive of this process.
+ * but the archive of this process. `lie`: what a peer serves that is asked first.
  */
-async function openPeer(context: TestContext, isOwn = false) {
+async function openPeer(context: TestContext, isOwn = false, lie?: Uint8Array) {
   const { store } = await openers['PostgreSQL and Redis'](context)
   await store.applyGenesis(
     Array.from(outputsBefore(), ([key, output]) => ({
@@ -53,13 +55,17 @@ async function openPeer(context: TestContext, isOwn = false) {
       address: decodeTransactionOutput(output).address.bytes,
     })),
   )
-  const server = fastify({ forceCloseConnections: true })
-  context.onTestFinished(() => server.close())
-  await server.register(archivist, { archive: store.archive, prefix: '/archivist' })
-  const url = `${await server.listen({ host: '127.0.0.1', port: 0 })}/archivist`
+  async function serve(archive: Archive): Promise<string> {
+    const server = fastify({ forceCloseConnections: true })
+    context.onTestFinished(() => server.close())
+    await server.register(archivist, { archive, prefix: '/archivist' })
+    return `${await server.listen({ host: '127.0.0.1', port: 0 })}/archivist`
+  }
+  const urls = [await serve(store.archive)]
+  if (lie !== undefined) urls.unshift(await serve({ ...store.archive, body: () => Readable.from([lie]) }))
   const blamed: unknown[] = []
   const log = { info: () => undefined, error: () => undefined, warn: (what: unknown) => blamed.push(what) }
-  const peers = isOwn ? createPeers([], {}, log, store.archive) : createPeers([url], {}, log)
+  const peers = isOwn ? createPeers([], {}, log, store.archive) : createPeers(urls, {}, log)
   context.onTestFinished(() => peers.close())
   const { signal: ends } = new AbortController()
   const roots = await openRoots()
@@ -115,6 +121,15 @@ test('a body of another header has its peer blamed', async (context) => {
   const { blamed, fetch } = await openPeer(context)
   const { transactions } = blockOf([signedTheft({ inputs: [22] })])
   expect(await fetch({ ...blockOf([]), transactions }, undefined)).toBeUndefined()
+  expect(blamed).toMatchObject([{ reason: expect.stringMatching(/transactions_root/) }])
+})
+
+test('the body of a lying peer is not held against the block that an honest one serves', async (context) => {
+  const lie = encodeBlockBody(bodyOf([theft({ inputs: [22] })]))
+  const { blamed, fetch, store } = await openPeer(context, false, lie)
+  const held = theft({ inputs: [23] })
+  await accept(store, [{ cbor: held }])
+  expect(await fetch(blockOf([held]), undefined)).toMatchObject({ transactions: [{ cbor: held }] })
   expect(blamed).toMatchObject([{ reason: expect.stringMatching(/transactions_root/) }])
 })
 
@@ -191,7 +206,6 @@ describe('held fees', () => {
     } as unknown as SequencerContext
     const adopt = (block: { body: BlockBody; headerHash: Uint8Array; header: Uint8Array }) => {
       const peers = {
-        openShare: () => ({ end: none }),
         askBody: ({ check }: { check(body: BlockBody): unknown }) => check(block.body),
       }
       const rules = { parameters: freeOfCharge, networkId: 0, slots, bridge }
@@ -210,19 +224,25 @@ describe('held fees', () => {
   })
 })
 
-const [kept, again] = [takeApart, takeApartAgain]
-
 test('a large block is taken apart into the same, of which only ids and bytes are kept', async () => {
   const transactions = ['one read each', 'outputs of nothing', 'many inputs'].flatMap((shape) =>
     transactionsOf(shape, 0.003, randomOf(1)),
   )
-  const [one, other] = [await kept(transactions), await again(transactions)]
+  const [one, other] = [await takeApart(transactions, undefined), await takeApart(transactions, undefined, 0)]
   expect(transactions.length).toBeGreaterThan(100)
-  expect(other?.identified).toEqual(one?.identified.map(({ id, cbor }) => ({ id, cbor })))
-  expect(await other?.all()).toEqual(await one?.all())
-  for (const place of transactions.keys()) expect(other?.at(place)).toEqual(one?.at(place))
+  expect(other.identified).toEqual(one.identified.map(({ id, cbor }) => ({ id, cbor })))
+  expect(await other.all()).toEqual(await one.all())
+  for (const place of transactions.keys()) expect(other.at(place)).toEqual(one.at(place))
 })
 
-test.each([kept, again])('nothing is said of a block in which one does not decode', async (take) => {
-  expect(await take([...transactionsOf('mixed', 0.001, randomOf(1)), Uint8Array.of(0x80)])).toBeUndefined()
+test.each([undefined, 0])('of a block, nothing is taken apart that does not decode', async (mostBytes) => {
+  const transactions = transactionsOf('mixed', 0.001, randomOf(1))
+  const { identified, at, all } = await takeApart(
+    [...transactions, Uint8Array.of(0x80)],
+    undefined,
+    mostBytes,
+  )
+  expect(identified).toHaveLength(transactions.length + 1)
+  expect(at(transactions.length)).toBeUndefined()
+  expect(await all()).toHaveLength(transactions.length)
 })

@@ -1,6 +1,4 @@
 import { type BlockBody, bodyOf, isBlockError } from '@ratatosk/block'
-import { equalBytes } from '@ratatosk/cbor'
-import type { Peer } from '@ratatosk/follower'
 import type { SequencerContext } from '../context.js'
 import { notActive } from '../errors.js'
 import type { AdoptionMeans } from '../types.js'
@@ -13,35 +11,19 @@ export interface ForeignHeader {
   readonly header: Uint8Array
 }
 
-/** An error that is not the peer's. */
-interface Failure {
-  readonly failure: unknown
-}
-
-type Checked<Result> = (Failure & { readonly result?: undefined }) | { readonly result: Result }
-
 /** The header of a merged block, which layer 1 no longer shows; undefined if no peer has it now. */
 export async function fetchHeader(
   { adoption, ends }: Pick<SequencerContext, 'adoption' | 'ends'>,
   headerHash: Uint8Array,
 ): Promise<Uint8Array | undefined> {
-  if (adoption === undefined) return undefined
-  return ask(adoption, ends, async (peer) => {
-    const found = await peer.headerByHash(headerHash, ends)
-    if (found !== undefined && !equalBytes(found.headerHash, headerHash))
-      throw new TypeError('It sent the header of another block')
-    return found?.header
-  })
+  const ask = async () => adoption?.peers.ask((peer) => peer.headerByHash(headerHash, ends), ends)
+  return (await asked(ends, ask))?.header
 }
 
 /** @throws {SequencerError} `SEQUENCER_NOT_ACTIVE` when the lease is lost or the sequencer closes */
-async function ask<Result>(
-  { peers }: AdoptionMeans,
-  ends: AbortSignal,
-  question: (peer: Peer) => Promise<Result | undefined>,
-): Promise<Result | undefined> {
+async function asked<Result>(ends: AbortSignal, answer: () => Promise<Result>): Promise<Result> {
   try {
-    return await peers.ask(question, ends)
+    return await answer()
   } catch (error) {
     throw ends.aborted ? notActive() : error
   }
@@ -53,40 +35,24 @@ async function ask<Result>(
  */
 export async function fetchBody<Result>(
   { store, ends }: Pick<SequencerContext, 'store' | 'ends'>,
-  means: AdoptionMeans,
+  { peers, rules: { bridge } }: AdoptionMeans,
   headerHash: Uint8Array,
   check: (body: BlockBody) => Promise<Result>,
 ): Promise<Result | undefined> {
-  const kept = await store.bodies.of(headerHash)
-  const own = kept && (await checked(await keptBody(kept)).catch(() => undefined))
-  const found = own ?? (await fromPeers())
-  if (found === undefined) return undefined
-  if ('failure' in found) throw found.failure
-  return found.result
-
-  async function keptBody(transactions: readonly Uint8Array[]): Promise<BlockBody> {
-    const deposits = await store.blocks.creditsOf(headerHash)
-    return bodyOf(transactions, { deposits, bridge: means.rules.bridge })
+  async function kept(): Promise<BlockBody | undefined> {
+    const transactions = await store.bodies.of(headerHash)
+    if (transactions === undefined) return undefined
+    return bodyOf(transactions, { deposits: await store.blocks.creditsOf(headerHash), bridge })
   }
 
-  async function fromPeers(): Promise<Checked<Result> | undefined> {
-    const share = means.peers.openShare()
-    try {
-      return await means.peers.askBody({ headerHash, share, signal: ends, check: checked })
-    } catch (error) {
-      throw ends.aborted ? notActive() : error
-    } finally {
-      share.end()
-    }
+  /** Rejects only if the body belongs to another header: no other error is the peer's. */
+  async function checked(body: BlockBody): Promise<PromiseSettledResult<Result>> {
+    const [result] = await Promise.allSettled([check(body)])
+    if (result.status === 'rejected' && isBlockError(result.reason)) throw result.reason
+    return result
   }
 
-  /** Rejects only if the body belongs to another header. */
-  async function checked(body: BlockBody): Promise<Checked<Result>> {
-    try {
-      return { result: await check(body) }
-    } catch (failure) {
-      if (isBlockError(failure)) throw failure
-      return { failure }
-    }
-  }
+  const found = await asked(ends, () => peers.askBody({ headerHash, signal: ends, kept, check: checked }))
+  if (found?.status === 'rejected') throw found.reason
+  return found?.value
 }

@@ -98,7 +98,8 @@ async function verified({
     const body = decodeBlockBody(fromHex(bodyHex))
     const trie = createOutputTrie({ store: createMemoryStore() })
     await trie.rebuild(before.map(([outref, output]) => [fromHex(outref), fromHex(output)] as const))
-    await verifyBody(body, header, trie.outputHash)
+    const right = await verifyBody(body, header, () => trie.outputHash)
+    if (right.error !== undefined) throw right.error
     await trie.applyBlock(body, header)
     const hash = toHex(headerHash(header))
     return { hash, hashOfBytes: toHex(blake2b224(fromHex(headerHex))), root: toHex(trie.root) }
