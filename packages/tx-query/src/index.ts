@@ -7,9 +7,11 @@ import {
   HttpError,
   hasCode,
   hasMethods,
+  inTime,
   openScope,
   optionalInteger,
   optionalTimer,
+  portLimitMs,
   portResult,
   readBy,
 } from '@ratatosk/http'
@@ -88,7 +90,8 @@ const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, option
     '/tx',
     { schema: transactionSchema, validatorCompiler: readBy(readTransactionQuery) },
     async ({ query }) => {
-      const transaction = (await ledger.transaction(query.hash)) ?? undefined
+      const read = ledger.transaction(query.hash)
+      const transaction = (await inTime('ledger.transaction', portLimitMs, read)) ?? undefined
       if (transaction === undefined) throw new TransactionNotFoundError(toHex(query.hash))
       return { tx: toHex(portResult('ledger.transaction', Transaction, transaction)) }
     },
