@@ -56,7 +56,7 @@ export function transactionAnswers(
       if (place === undefined || cbor === undefined)
         throw new NotHereError(
           `Transaction ${toHex(id)}`,
-          'It may wait, or be rejected or removed, which /tx/status reports; be a deposit; or be of another ledger',
+          '/tx/status reports whether it waits, or was rejected or removed; or it is a deposit, or unknown',
         )
       const block = place.block && (await reads.block(place.block.headerHash))
       const decoded = await decode(cbor, index, usedUnits)

@@ -60,7 +60,7 @@ export function isTxQueryError(value: unknown): value is HttpError & { readonly 
 export interface TxQueryOptions extends RegisterOptions {
   /** The ledger that is read. */
   ledger: LedgerQueries
-  /** The network whose addresses with a payment key are accepted: `addr1…` on mainnet, `addr_test1…` on testnet. */
+  /** The network whose addresses with a payment key are accepted, `addr1…` or `addr_test1…`. */
   network: AddressNetwork
   /** The most answers of more than 64 KiB sent at a time; further ones are answered 503. Default: 8. */
   maxLargeReads?: number
