@@ -1,7 +1,7 @@
 // Code blocks of documents hold true: js and ts blocks compile against the built packages, json blocks parse,
 // sh blocks are valid shell and name files and npm scripts that exist. A js or ts block without an import
-// continues the blocks before it. An @example of a docstring compiles too: what it calls exists, other names may
-// be the reader's.
+// continues the blocks before it. An @example of a docstring compiles too: what it calls exists, other names
+// may be the reader's.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'

@@ -1552,7 +1552,7 @@ export interface GetTransactionParameters {
 
 /** What `listTransactions` asks for. */
 export interface ListTransactionsParameters {
-  /** Bech32 address of this network with a payment key; `/l2/kupo/matches` and Blockfrost’s API list those of scripts */
+  /** Bech32 address of this network with a payment key; the APIs under `/l2` list those of scripts */
   readonly address: string
   /** Values above 500 are clamped to 500 */
   readonly limit?: number
@@ -1561,7 +1561,7 @@ export interface ListTransactionsParameters {
 
 /** What `listUtxos` asks for. */
 export interface ListUtxosParameters {
-  /** Bech32 address of this network with a payment key; `/l2/kupo/matches` and Blockfrost’s API list those of scripts */
+  /** Bech32 address of this network with a payment key; the APIs under `/l2` list those of scripts */
   readonly address: string
 }
 

@@ -8,7 +8,7 @@ const hex = (description: string) => Type.String({ description, pattern: '^([0-9
 
 const address = Type.String({
   description:
-    'Bech32 address of this network with a payment key; `/l2/kupo/matches` and Blockfrost’s API list those of scripts',
+    'Bech32 address of this network with a payment key; the APIs under `/l2` list those of scripts',
   examples: ['addr_test1vpu5vlrf4xkxv2qpwngf6cjhtw542ayty80v8dyr49rf5eg57c2qv'],
 })
 
