@@ -71,7 +71,7 @@ export const flows = {
       // A copy of an older version has the drafts of removals by fraud elsewhere.
       const [test, from] = [
         ['packages/protocol/dist/fraud/fraud.test.js', 'packages/protocol/dist/fraud/accused-block.js'],
-        ['packages/fraud/dist/fraud.test.js', 'packages/fraud/dist/accused-block.js'],
+        ['packages/fraud/dist/thefts.test.js', 'packages/fraud/dist/accused-block.js'],
         ['packages/protocol/dist/transaction-fraud.test.js', 'packages/protocol/dist/fraud-drafts.js'],
       ].find(([path]) => existsSync(join(folder, path)))
       const child = run(folder, [test], { WALK_FILE: trace, WALK_FROM: from })

@@ -9,7 +9,7 @@ export function copyInstrumented(checkout, target) {
     cpSync(join(checkout, part), join(target, part), {
       recursive: true,
       verbatimSymlinks: true,
-      filter: (path) => !/\.(?:ts|map)$/.test(path),
+      filter: (path) => !/\.(?:ts|map)$|\/apps\/node\/bundle$/.test(path),
     })
   }
   symlinkSync(join(checkout, 'node_modules'), join(target, 'node_modules'))

@@ -121,6 +121,7 @@ export interface OutputTrieOptions {
  *
  * @throws RangeError when `history` is not a whole number from 0
  * @example
+ * import { createMemoryStore } from '@ratatosk/trie'
  * const trie = createOutputTrie({ store: createMemoryStore() })
  * await trie.rebuild(genesis)
  * trie.applyBlock(body, decodeHeader(header))

@@ -12,7 +12,7 @@ export const pause = (): Promise<void> => new Promise((resolve) => setTimeout(re
  * const pauseIfDue = createPauses()
  * for (const item of items) {
  *   await pauseIfDue()
- *   work(item)
+ *   item.work()
  * }
  */
 export function createPauses(): () => Promise<void> {

@@ -51,8 +51,10 @@ t.test('keeps a WebSocket whose client takes data slowly', async (t) => {
 t.test('answers the requests of a mini-protocol in their order, also behind one that waits', async (t) => {
   const changes = new EventEmitter()
   const entries: { hash: string; bytes: number }[] = []
+  let tip = { height: 0, slot: 0n, hash: '00'.repeat(32) }
   const { connect } = await serve(t, {
     submit: () => new Promise(() => {}),
+    tip: async () => tip,
     mempool: () => delay(20, [...entries]),
     subscribe: (listener) => {
       changes.on('change', listener)
@@ -88,6 +90,12 @@ t.test('answers the requests of a mini-protocol in their order, also behind one 
   changes.emit('change', { type: 'transaction' })
   await until(() => answers.length === 4)
   t.same(answers.slice(2), ['acquireMempool', 'nextTransaction'])
+
+  answers.length = 0
+  send('acquireMempool')
+  tip = { height: 1, slot: 20n, hash: '01'.repeat(32) }
+  changes.emit('change', { type: 'block' })
+  await until(() => answers.length === 1, { what: 'a snapshot after another block' })
 })
 
 t.test('answers 503 beyond maxWebSockets', async (t) => {

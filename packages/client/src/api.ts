@@ -498,14 +498,14 @@ export interface ExplorerInput {
   /** Output reference: transaction hash and index */
   readonly outref: string
   readonly output?: ExplorerOutput
-  /** Transaction that made it; absent for an output of the genesis */
+  /** Transaction or deposit that made it; absent for an output of the genesis */
   readonly madeBy?: string
 }
 
 /** An output, who made it and who spent it */
 export interface ExplorerLineage {
   readonly output: ExplorerOutput
-  /** Transaction that made it; absent for an output of the genesis */
+  /** Transaction or deposit that made it; absent for an output of the genesis */
   readonly madeBy?: string
 }
 
@@ -533,7 +533,7 @@ export interface ExplorerMempool {
 export interface ExplorerMetadata {
   /** Label */
   readonly label: string
-  /** Value in cardano-cli's JSON without schema; absent if too large */
+  /** Value in cardano-cli's JSON without schema, integers above 2^53 as text; absent if too large */
   readonly json?: unknown
 }
 
@@ -1552,7 +1552,7 @@ export interface GetTransactionParameters {
 
 /** What `listTransactions` asks for. */
 export interface ListTransactionsParameters {
-  /** Bech32 address of this network with a payment key credential */
+  /** Bech32 address of this network with a payment key; the APIs under `/l2` list those of scripts */
   readonly address: string
   /** Values above 500 are clamped to 500 */
   readonly limit?: number
@@ -1561,7 +1561,7 @@ export interface ListTransactionsParameters {
 
 /** What `listUtxos` asks for. */
 export interface ListUtxosParameters {
-  /** Bech32 address of this network with a payment key credential */
+  /** Bech32 address of this network with a payment key; the APIs under `/l2` list those of scripts */
   readonly address: string
 }
 
@@ -1825,7 +1825,7 @@ export interface Endpoints {
   /** `GET /txs`: Transactions of an address. Every transaction that spends from or pays to the address, once, the oldest first. Pages do not shift while new transactions arrive. */
   listTransactions(parameters: ListTransactionsParameters, options?: NodeRequestOptions): Promise<History>
 
-  /** `GET /utxos`: Unspent outputs of an address. As the mempool ledger has them: confirmed outputs, without those that pending transactions spend, with those that they produce. */
+  /** `GET /utxos`: Unspent outputs of an address with a payment key. As the mempool ledger has them: confirmed outputs, without those that pending transactions spend, with those that they produce. */
   listUtxos(parameters: ListUtxosParameters, options?: NodeRequestOptions): Promise<Utxos>
 
   /** `GET /block`: Transaction hashes of a block. Of a block in the state queue or the confirmed state. An unknown header hash, and that of a removed block, has no transactions. */

@@ -6,6 +6,7 @@ const maxDepth = 100
  *
  * @throws SyntaxError
  * @example
+ * import { readFile } from 'node:fs/promises'
  * parseJson(await readFile('answer.json', 'utf8'))
  */
 export function parseJson(text: string): unknown {

@@ -2,6 +2,7 @@ import { httpErrorOptions } from '@ratatosk/http'
 import { signed } from '@ratatosk/test-kit'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
+import pages from './console/index.js'
 import explorer, { type ExplorerOptions, explorer as named } from './index.js'
 import { keyOf, options, timedBlock } from './test/ports.js'
 
@@ -15,6 +16,17 @@ async function build(t: Test, changes: Partial<ExplorerOptions> = {}) {
 t.test('is exported by default and by name, and registered under its npm name', async (t) => {
   t.equal(explorer, named)
   t.ok((await build(t)).hasPlugin('@ratatosk/explorer'))
+})
+
+t.test('the files of the console are in no OpenAPI document', async (t) => {
+  const server = fastify()
+  t.teardown(() => server.close())
+  const hidden: unknown[] = []
+  server.addHook('onRoute', ({ schema }) => void hidden.push((schema as { hide?: boolean })?.hide))
+  await server.register(pages)
+  await server.ready()
+  t.ok(hidden.length > 3)
+  t.ok(hidden.every((each) => each === true))
 })
 
 t.test('refuses options that cannot work', async (t) => {

@@ -1,4 +1,4 @@
-import { CborWriter } from '@ratatosk/cbor'
+import { CborWriter, fromHex } from '@ratatosk/cbor'
 import { decodeTransaction } from '@ratatosk/ledger'
 import type { RedeemerReport } from '@ratatosk/ports'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -8,6 +8,9 @@ import { createUsedUnits, transactionAnswers } from './transactions.js'
 
 const { address } = keyOf('a')
 const reference = { inputs: 1, collateral: 2 }
+
+/** { 7: { a: 3, b: "3", n: -5, z: 2^60 } } */
+const metadata = fromHex('a107a461610361626133616e24617a1b1000000000000000')
 
 /** Two inputs and outputs, a mint, a collateral input with its return. */
 function transactionOf(isValid: boolean): Uint8Array {
@@ -25,7 +28,7 @@ function transactionOf(isValid: boolean): Uint8Array {
   inputs(13, reference.collateral, 1)
   writer.uint(16)
   output(30)
-  return writer.map(0).boolean(isValid).null().toBytes()
+  return writer.map(0).boolean(isValid).raw(metadata).toBytes()
 }
 
 /** The answers about a transaction; of `indexed`, the index has the first outputs. */
@@ -72,6 +75,11 @@ test('a transaction whose scripts failed makes only the return of its collateral
   ])
   expect(answer).toMatchObject({ mint: [], valid: false, spendersKnown: true })
   expect(listed).toMatchObject({ inputs: 1, outputs: 1, valid: false })
+})
+
+test('metadata has numbers where they are exact', async () => {
+  const { answer } = await answersOf(true)
+  expect(answer.metadata).toEqual([{ label: '7', json: { a: 3, b: '3', n: -5, z: '1152921504606846976' } }])
 })
 
 test('spenders are known if the index has every output', async () => {

@@ -56,7 +56,7 @@ export function transactionAnswers(
       if (place === undefined || cbor === undefined)
         throw new NotHereError(
           `Transaction ${toHex(id)}`,
-          'It may wait, or be rejected or removed, which /tx/status reports; or it is of another ledger',
+          '/tx/status reports whether it waits, or was rejected or removed; or it is a deposit, or unknown',
         )
       const block = place.block && (await reads.block(place.block.headerHash))
       const decoded = await decode(cbor, index, usedUnits)
@@ -123,7 +123,7 @@ async function decode(
     ...(invalidHereafter !== undefined && { validUntilSlot: String(invalidHereafter) }),
     metadata: (auxiliaryData === undefined ? [] : metadataLabels(auxiliaryData)).map(({ label, cbor }) => ({
       label: String(label),
-      ...(json.take(cbor.length) && { json: plain(metadatumJson(cbor)) }),
+      ...(json.take(cbor.length) && { json: plain(metadatumJson(cbor), numberIfExact) }),
     })),
     datums: Array.from(witnesses.datums, ([hash, datum]) => ({ hash, ...dataJson(datum, json) })),
     scripts: witnesses.scripts.map(scriptJson),
@@ -205,10 +205,13 @@ function scriptJson({ hash, language, bytes }: Script) {
   return { hash: toHex(hash), language, bytes: bytes.length }
 }
 
-/** Plain JSON: integers of any size as decimal digits. */
-function plain(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? String(part) : part)))
+/** Plain JSON: integers of any size as decimal digits, or as `integer` says. */
+function plain(value: unknown, integer: (value: bigint) => unknown = String): unknown {
+  return JSON.parse(JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? integer(part) : part)))
 }
+
+const numberIfExact = (value: bigint): number | string =>
+  Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
 
 /** Transactions whose units are kept: they never change. */
 const maxKept = 1_000

@@ -32,8 +32,10 @@ interface Waiter {
  * @throws {FollowerError} `FOLLOWER_ARCHIVE_MISMATCH`
  * @throws errors of the archive and of the folder of the unspent outputs, unchanged
  * @example
- * const follower = await createFollower({ chain, peers, archive: store.archive, genesis, rules, trieDir, log
- * }) await follower.synced() await follower.close()
+ * const archive = store.archive
+ * const follower = await createFollower({ chain, peers, archive, genesis, rules, trieDir, log })
+ * await follower.synced()
+ * await follower.close()
  */
 export async function createFollower(options: FollowerOptions): Promise<Follower> {
   const { archive, genesis, rules, log, pollMs = 5_000 } = options

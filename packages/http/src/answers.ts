@@ -164,7 +164,7 @@ export function retryAfterSeconds(error: unknown): number | undefined {
  *
  * @example
  * ```ts
- * fastify.post('/pay', async ({ body }, reply) => pay(body, clientSignal(reply)))
+ * fastify.post('/pay', async ({ body }, reply) => payments.add(body, clientSignal(reply)))
  * ```
  */
 export function clientSignal({ raw }: FastifyReply): AbortSignal {

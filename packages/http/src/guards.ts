@@ -191,7 +191,7 @@ export const tokenRule = 'a text of ASCII characters that is not empty, and has 
  *
  * @example
  * ```ts
- * fastify.post('/claims', { onRequest: bearerToken(process.env.TOKEN) }, handler)
+ * fastify.post('/claims', { onRequest: bearerToken(token) }, handler)
  * ```
  */
 export function bearerToken(expected: string): onRequestHookHandler {

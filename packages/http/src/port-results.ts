@@ -12,7 +12,7 @@ import { StoreUnavailableError } from './errors.js'
  *
  * @example
  * ```ts
- * const stock = portResult('stock.count', Type.Integer({ title: 'a number' }), await stock.count())
+ * const count = portResult('stock.count', Type.Integer({ title: 'a number' }), await stock.count())
  * // TypeError: stock.count() must resolve to a number: Expected integer
  * ```
  */
@@ -45,7 +45,7 @@ export function portOutcome<Outcome extends { readonly kind: string }>(
  *
  * @example
  * ```ts
- * const stock = await inTime('stock.count', 2000, stock.count())
+ * const count = await inTime('stock.count', 2000, stock.count())
  * ```
  */
 export async function inTime<Result>(

@@ -2,6 +2,7 @@
  * The logger that the Ratatosk packages write to. A pino logger implements it.
  *
  * @example
+ * import { pino } from 'pino'
  * const log: Log = pino()
  * log.info({ height: 7 }, 'Block committed')
  */

@@ -71,7 +71,9 @@ export class StoreError extends Error {
  * Whether a caught value is a {@link StoreError}; works across copies of the package.
  *
  * @example
- * catch (error) {
+ * try {
+ *   await store.ledger.commit()
+ * } catch (error) {
  *   if (isStoreError(error) && error.retryable) return retryLater()
  *   throw error
  * }

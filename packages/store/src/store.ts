@@ -41,7 +41,7 @@ export interface Store {
    * guarantee, and so does a block that credits a deposit at the address, or is removed with one.
    *
    * @example
-   * for await (const outputs of store.utxoPages(address)) send(outputs)
+   * for await (const outputs of store.utxoPages(address)) client.send(outputs)
    */
   utxoPages(address: Uint8Array): AsyncIterable<readonly StoredOutput[]>
   /**

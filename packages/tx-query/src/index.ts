@@ -7,9 +7,11 @@ import {
   HttpError,
   hasCode,
   hasMethods,
+  inTime,
   openScope,
   optionalInteger,
   optionalTimer,
+  portLimitMs,
   portResult,
   readBy,
 } from '@ratatosk/http'
@@ -58,7 +60,7 @@ export function isTxQueryError(value: unknown): value is HttpError & { readonly 
 export interface TxQueryOptions extends RegisterOptions {
   /** The ledger that is read. */
   ledger: LedgerQueries
-  /** The network whose addresses are accepted: `addr1…` on mainnet, `addr_test1…` on testnet. */
+  /** The network whose addresses with a payment key are accepted, `addr1…` or `addr_test1…`. */
   network: AddressNetwork
   /** The most answers of more than 64 KiB sent at a time; further ones are answered 503. Default: 8. */
   maxLargeReads?: number
@@ -88,7 +90,8 @@ const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, option
     '/tx',
     { schema: transactionSchema, validatorCompiler: readBy(readTransactionQuery) },
     async ({ query }) => {
-      const transaction = (await ledger.transaction(query.hash)) ?? undefined
+      const read = ledger.transaction(query.hash)
+      const transaction = (await inTime('ledger.transaction', portLimitMs, read)) ?? undefined
       if (transaction === undefined) throw new TransactionNotFoundError(toHex(query.hash))
       return { tx: toHex(portResult('ledger.transaction', Transaction, transaction)) }
     },

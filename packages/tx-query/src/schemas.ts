@@ -7,7 +7,8 @@ import type { AddressQuery, BlockQuery, HistoryQuery, TransactionQuery } from '.
 const hex = (description: string) => Type.String({ description, pattern: '^([0-9a-f]{2})*$' })
 
 const address = Type.String({
-  description: 'Bech32 address of this network with a payment key credential',
+  description:
+    'Bech32 address of this network with a payment key; the APIs under `/l2` list those of scripts',
   examples: ['addr_test1vpu5vlrf4xkxv2qpwngf6cjhtw542ayty80v8dyr49rf5eg57c2qv'],
 })
 
@@ -115,7 +116,7 @@ export const historySchema = {
 /** Route schema of `GET /utxos`, for OpenAPI documents. */
 export const utxosSchema = {
   operationId: 'listUtxos',
-  summary: 'Unspent outputs of an address',
+  summary: 'Unspent outputs of an address with a payment key',
   description:
     'As the mempool ledger has them: confirmed outputs, without those that pending transactions ' +
     'spend, with those that they produce.',

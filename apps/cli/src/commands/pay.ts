@@ -87,7 +87,8 @@ function paymentsIn({
       const [address, amount, tokens, ...others] = line.trim().split(/\s+/)
       if (address === '') return []
       try {
-        if (others.length > 0) throw new UsageError('it has more than three parts.')
+        if (amount === undefined || others.length > 0)
+          throw new UsageError('write an address, lovelace and, if any, assets, with spaces between.')
         const output = outputOf({ to: address, lovelace: amount, asset: tokens })
         return [{ output, line: index + 1 }]
       } catch (error) {

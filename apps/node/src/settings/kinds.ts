@@ -1,5 +1,8 @@
 import { type TOptional, type TUnsafe, Type } from '@sinclair/typebox'
 
+/** The most lovelace that a setting may name. */
+export const maxLovelace = 1_000_000_000_000_000
+
 interface SettingNotes {
   /** One line for the table of settings. */
   readonly description: string

@@ -1,6 +1,15 @@
 import { ogmiosVersions } from '@ratatosk/chain-apis'
 import { Type } from '@sinclair/typebox'
-import { flag, oneOf, optional, optionalList, optionalToken, wholeNumber } from './kinds.js'
+import {
+  flag,
+  maxLovelace,
+  oneOf,
+  optional,
+  optionalList,
+  optionalToken,
+  seedPhrase,
+  wholeNumber,
+} from './kinds.js'
 
 /** A time limit of at most ten minutes. */
 const milliseconds = (notes: { default: number; minimum: number; description: string }) =>
@@ -338,5 +347,38 @@ export const ledgerSettings = {
     minimum: 1,
     maximum: 10_000,
     description: 'Maximum number of transactions that are validated and written together',
+  }),
+}
+
+export const faucetSettings = {
+  FAUCET_TOKEN: optionalToken({
+    description: 'Bearer token for `/faucet/claims`; without it the faucet is off',
+  }),
+  FAUCET_ENABLED: flag({ default: true, description: '`false` turns the faucet off even with a token' }),
+  FAUCET_SEED_PHRASE: seedPhrase("The faucet's wallet. Required for a faucet off the devnet"),
+  FAUCET_LAYER: oneOf(['1', '2'], { default: '1', description: 'Layer on which the faucet pays' }),
+  FAUCET_AMOUNT: wholeNumber({
+    default: 100_000_000,
+    minimum: 1_000_000,
+    maximum: maxLovelace,
+    description: 'Lovelace per claim',
+  }),
+  FAUCET_COOLDOWN_SECONDS: wholeNumber({
+    default: 86_400,
+    minimum: 0,
+    maximum: 31_536_000,
+    description: 'Minimum time between two claims of one address, in seconds',
+  }),
+  FAUCET_DAILY_IP_LIMIT: wholeNumber({
+    default: 5,
+    minimum: 1,
+    maximum: 1_000_000,
+    description: 'Maximum number of claims with one `ipHash` in 24 hours',
+  }),
+  FAUCET_MIN_BALANCE: wholeNumber({
+    default: 100_000_000,
+    minimum: 0,
+    maximum: maxLovelace,
+    description: 'Balance that the faucet keeps in its wallet, in lovelace',
   }),
 }

@@ -2,11 +2,11 @@ import { verdictPolicies } from '@ratatosk/contracts'
 import { Type } from '@sinclair/typebox'
 import {
   flag,
+  maxLovelace,
   oneOf,
   optional,
   optionalList,
   optionalNumber,
-  optionalToken,
   optionalUrl,
   seedPhrase,
   wholeNumber,
@@ -15,7 +15,6 @@ import {
 /** Names of the policies of claims, which VERDICT_POLICIES takes beside `summons` and `none`. */
 export const claimPolicies: readonly string[] = Object.keys(verdictPolicies)
 const policyNames = [...claimPolicies, 'summons']
-const maxLovelace = 1_000_000_000_000_000
 const yearMs = 31_536_000_000
 const hourMs = 3_600_000
 
@@ -252,39 +251,6 @@ export const sequencerSettings = {
     minimum: 1000,
     maximum: hourMs,
     description: 'Time that an operator endpoint waits for the sequencer and for layer 1, in milliseconds',
-  }),
-}
-
-export const faucetSettings = {
-  FAUCET_TOKEN: optionalToken({
-    description: 'Bearer token for `/faucet/claims`; without it the faucet is off',
-  }),
-  FAUCET_ENABLED: flag({ default: true, description: '`false` turns the faucet off even with a token' }),
-  FAUCET_SEED_PHRASE: seedPhrase("The faucet's wallet. Required for a faucet off the devnet"),
-  FAUCET_LAYER: oneOf(['1', '2'], { default: '1', description: 'Layer on which the faucet pays' }),
-  FAUCET_AMOUNT: wholeNumber({
-    default: 100_000_000,
-    minimum: 1_000_000,
-    maximum: maxLovelace,
-    description: 'Lovelace per claim',
-  }),
-  FAUCET_COOLDOWN_SECONDS: wholeNumber({
-    default: 86_400,
-    minimum: 0,
-    maximum: 31_536_000,
-    description: 'Minimum time between two claims of one address, in seconds',
-  }),
-  FAUCET_DAILY_IP_LIMIT: wholeNumber({
-    default: 5,
-    minimum: 1,
-    maximum: 1_000_000,
-    description: 'Maximum number of claims with one `ipHash` in 24 hours',
-  }),
-  FAUCET_MIN_BALANCE: wholeNumber({
-    default: 100_000_000,
-    minimum: 0,
-    maximum: maxLovelace,
-    description: 'Balance that the faucet keeps in its wallet, in lovelace',
   }),
 }
 

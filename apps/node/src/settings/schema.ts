@@ -3,6 +3,7 @@ import type { NotedSchema } from './kinds.js'
 import {
   accessSettings,
   endpointSettings,
+  faucetSettings,
   ledgerSettings,
   roleSettings,
   serverSettings,
@@ -12,7 +13,6 @@ import {
   archivistSettings,
   bridgeSettings,
   contractSettings,
-  faucetSettings,
   layer1Settings,
   sequencerSettings,
   watcherSettings,

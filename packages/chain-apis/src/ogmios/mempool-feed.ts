@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ChainView, MempoolEntry } from '../view/chain-view.js'
 
-/** A mempool at one time. Two snapshots with the same transactions are one object. */
+/** A mempool at one time. Two snapshots with the same transactions after the same block are one object. */
 export interface MempoolSnapshot {
+  /** Hash of the newest block. */
+  readonly tip: string
   readonly entries: readonly MempoolEntry[]
   /** Total size of the transactions. */
   readonly bytes: number
@@ -25,7 +27,7 @@ export function createMempoolFeed(chain: ChainView): MempoolFeed {
   const listeners = new Set<() => void>()
   let unsubscribe: (() => void) | undefined
   let changes = 0
-  let snapshot: MempoolSnapshot = { entries: [], bytes: 0 }
+  let snapshot: MempoolSnapshot = { tip: '', entries: [], bytes: 0 }
   /** The value of `changes` when the snapshot was read. */
   let readAtChange = -1
   let readAt = Number.NEGATIVE_INFINITY
@@ -40,9 +42,10 @@ export function createMempoolFeed(chain: ChainView): MempoolFeed {
     await delay(Math.max(0, readAt + readInterval - performance.now()), undefined, { ref: false })
     readAt = performance.now()
     const change = changes
+    const { hash: tip } = await chain.tip()
     const entries = await chain.mempool({ offset: 0, limit: maxEntries })
-    if (!same(snapshot.entries, entries))
-      snapshot = { entries, bytes: entries.reduce((sum, { bytes }) => sum + bytes, 0) }
+    if (snapshot.tip !== tip || !same(snapshot.entries, entries))
+      snapshot = { tip, entries, bytes: entries.reduce((sum, { bytes }) => sum + bytes, 0) }
     readAtChange = change
   }
 

@@ -137,7 +137,7 @@ async function acquireLedgerState(chain: ChainView, point: unknown): Promise<unk
 
 /** Mempool monitoring of one connection: a snapshot of the mempool, read one transaction at a time. */
 interface MempoolMonitor {
-  /** Takes a snapshot. If the connection already has one, waits until the mempool differs from it. */
+  /** Takes a snapshot. If the connection already has one, waits for another transaction or block. */
   acquireMempool(): Promise<unknown>
   nextTransaction(params: JsonObject): Promise<unknown>
   hasTransaction(params: JsonObject): unknown

@@ -39,8 +39,8 @@ export type SigningApi = Pick<
  * @param wallet what `enable()` of a CIP-30 wallet resolved to
  * @throws TypeError if an option does not exist, is missing or has a wrong value, or `wallet` is no such API
  * @example
- * const api = layer2(await window.cardano.lace.enable(), { url: 'http://127.0.0.1:3000/l2/blockfrost/api/v0'
- * })
+ * const url = 'http://127.0.0.1:3000/l2/blockfrost/api/v0'
+ * const api = layer2(await wallet.enable(), { url })
  */
 export function layer2(wallet: SigningApi, options: Layer2Options): Cip30Api {
   checkOptions('layer2', options, rules)

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { entityTag, errorHandler, hasEntityTag, noStore, openScope, sameOriginOnly } from '@ratatosk/http'
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 
 /** The types of the files of the bundle, by the ends of their names. */
@@ -87,7 +87,9 @@ const pluginName = '@ratatosk/explorer/console'
 const plugin: FastifyPluginAsync = async (fastify, options) => {
   openScope(fastify, pluginName, {}, options)
   fastify.setErrorHandler(errorHandler)
-  const route = { exposeHeadRoute: false, config: sameOriginOnly }
+  // The files of a page are no API.
+  const schema: FastifySchema & { readonly hide: true } = { hide: true }
+  const route = { exposeHeadRoute: false, config: sameOriginOnly, schema }
   for (const name of await readdir(bundle)) {
     const file = await load(name)
     const path = name === 'index.html' ? '/console' : `/console/${name}`

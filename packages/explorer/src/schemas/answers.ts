@@ -316,7 +316,7 @@ export const ExplorerOutputAnswer = Type.Object(
 )
 export type ExplorerOutputAnswer = Static<typeof ExplorerOutputAnswer>
 
-const madeBy = Type.Optional(hash('Transaction that made it; absent for an output of the genesis'))
+const madeBy = Type.Optional(hash('Transaction or deposit that made it; absent for an output of the genesis'))
 
 const Input = Type.Object(
   { outref, output: Type.Optional(ExplorerOutputAnswer), madeBy },
@@ -351,7 +351,11 @@ export const ExplorerTransactionAnswer = Type.Object(
       Type.Object(
         {
           label: Type.String({ description: 'Label' }),
-          json: Type.Optional(json("Value in cardano-cli's JSON without schema; absent if too large")),
+          json: Type.Optional(
+            json(
+              "Value in cardano-cli's JSON without schema, integers above 2^53 as text; absent if too large",
+            ),
+          ),
         },
         { title: 'ExplorerMetadata', description: 'Metadata under a label' },
       ),

@@ -59,7 +59,7 @@ type OnOmitted = NonNullable<Parameters<Registry['read']>[0]>
  *
  * @throws {TypeError} for an option or a metric that does not work
  * @example
- * const jobs = { name: 'jobs', help: 'Jobs', kind: 'gauge', read: () => [{ value: 3 }] }
+ * const jobs: Metric = { name: 'jobs', help: 'Jobs', kind: 'gauge', read: () => [{ value: 3 }] }
  * const registry = prometheus({ metrics: [jobs] })
  * await server.register(metrics, { registry })
  */

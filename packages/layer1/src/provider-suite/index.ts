@@ -22,6 +22,7 @@ export type * from './harness.js'
  * @param open starts a new network for one case
  * @example
  * import { providerSuite } from '@ratatosk/layer1/provider-suite'
+ * import { test } from 'vitest'
  * for (const { name, run } of providerSuite(openHarness)) test(name, run)
  */
 export function providerSuite(

@@ -1,11 +1,4 @@
-import {
-  type Failures,
-  outputReferenceKey,
-  profileLimits,
-  type Utxo,
-  validateProfile,
-  validateProfileOfInputs,
-} from '../index.js'
+import { type Failures, outputReferenceKey, profileLimits, type Utxo } from '../index.js'
 import { attemptTransaction, refusal, type Validated } from './build-transaction.js'
 import { isWalletError, type WalletError } from './errors.js'
 import type { BuildContext, BuiltTransaction, TransactionDraft } from './types.js'
@@ -128,14 +121,11 @@ async function largest(
   return best
 }
 
-/** Builds a transaction, and applies the rules of layer 2 too. Throws if it breaks others than its size. */
+/** Builds a transaction of layer 2. Throws if it breaks other rules than those of its size. */
 async function attempt(draft: TransactionDraft, context: BuildContext): Promise<Validated> {
-  const { built, failures } = await attemptTransaction(draft, context)
-  const { transaction, spent } = built
-  const utxos = new Map(spent.map(({ reference, output }) => [outputReferenceKey(reference), output]))
-  const all = [...failures, ...validateProfile(transaction), ...validateProfileOfInputs(transaction, utxos)]
-  if (all.every(({ predicate }) => isOfSize(predicate))) return { built, failures: all }
-  throw refusal(all)
+  const attempted = await attemptTransaction(draft, { ...context, layer: 2 })
+  if (attempted.failures.every(({ predicate }) => isOfSize(predicate))) return attempted
+  throw refusal(attempted.failures)
 }
 
 /** Whether a smaller transaction may keep a rule. */

@@ -137,6 +137,28 @@ describe('payments', () => {
     })
   })
 
+  it('keep within the limits of layer 2 where they are for it', async () => {
+    const output = { address: emptyKeys.addressText, lovelace: 1_000_000n }
+    const draft = { outputs: Array.from({ length: 100 }, () => output) }
+    const on1 = context([utxo({ lovelace: 200_000_000n })])
+    expect((await buildTransaction(draft, on1)).produced).toHaveLength(101)
+    await expect(buildTransaction(draft, { ...on1, layer: 2 })).rejects.toMatchObject({
+      code: 'WALLET_TRANSACTION_REFUSED',
+      failures: [{ predicate: 'TooManyOutputs' }],
+    })
+  })
+
+  it('are refused by a wallet error where a quantity fits into no transaction', async () => {
+    const mint = [{ policy, assets: new Map([['aa', 2n ** 63n]]) }]
+    await expect(
+      buildTransaction({ mint, scripts: [policyScript] }, context([utxo()])),
+    ).rejects.toMatchObject({
+      name: 'WalletError',
+      code: 'WALLET_INVALID_DRAFT',
+      message: expect.stringContaining('signed 64-bit integer'),
+    })
+  })
+
   it('keep every asset of the funds that they spend', async () => {
     const assets = new Map([
       [

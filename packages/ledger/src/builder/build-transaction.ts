@@ -12,6 +12,8 @@ import {
   type TransactionOutput,
   type Utxo,
   validate,
+  validateProfile,
+  validateProfileOfInputs,
 } from '../index.js'
 import type { EvaluationFailure } from '../plutus/index.js'
 import type { ExecutionUnits } from '../rules/script-evaluator.js'
@@ -27,8 +29,8 @@ const maxRounds = 20
 
 /**
  * Builds a signed transaction from a draft: selects coins, computes fee, change, collateral and script
- * budgets (measured by the evaluator, plus a margin), signs, and checks the result against the ledger rules.
- * A node that sees the same outputs accepts it.
+ * budgets (measured by the evaluator, plus a margin), signs, and checks the result against the rules of the
+ * context's layer. A node of that layer that sees the same outputs and slot accepts it.
  *
  * @throws {WalletError} (rejects) with any of its codes
  * @throws ScriptsNotRunError (rejects) where scripts could not be run
@@ -52,6 +54,14 @@ export interface Validated {
 
 /** Builds what {@link buildTransaction} does, and returns it even if it breaks ledger rules. */
 export async function attemptTransaction(draft: TransactionDraft, context: BuildContext): Promise<Validated> {
+  try {
+    return await attempted(draft, context)
+  } catch (error) {
+    throw isDecodeError(error) ? invalidDraft(`it is no transaction: ${error.message}`) : error
+  }
+}
+
+async function attempted(draft: TransactionDraft, context: BuildContext): Promise<Validated> {
   const plan = planTransaction(draft, context.parameters)
   const funding = createFunding(plan, context)
   let attempt = settleFee(plan, context, funding, new Map())
@@ -178,7 +188,7 @@ function referenceScriptsSize({ draft }: Plan, spent: readonly Utxo[]): number {
   return touched.reduce((size, { output }) => size + (output.referenceScript?.bytes.length ?? 0), 0)
 }
 
-/** Signs an attempt and validates the result by the ledger rules. */
+/** Signs an attempt and validates the result by the rules of its layer. */
 async function validated(plan: Plan, attempt: Attempt, context: BuildContext): Promise<Validated> {
   const { body } = assemble(plan, attempt, context)
   const id = blake2b256(body)
@@ -192,11 +202,14 @@ async function validated(plan: Plan, attempt: Attempt, context: BuildContext): P
     collateral: attempt.collateral?.inputs ?? [],
     produced: effects(transaction).produced,
   }
-  const { parameters, networkId, slot, slots, evaluator } = context
+  const { parameters, networkId, slot, slots, evaluator, layer } = context
   const touched = [...built.spent, ...built.collateral, ...(plan.draft.referenceInputs ?? [])]
   const utxos = new Map(touched.map((utxo) => [keyOf(utxo), utxo.output]))
   const phaseTwo = evaluator && { evaluator, slots }
-  return { built, failures: await validate(transaction, utxos, { parameters, networkId, slot }, phaseTwo) }
+  const failures = await validate(transaction, utxos, { parameters, networkId, slot }, phaseTwo)
+  const limits =
+    layer === 2 ? [...validateProfile(transaction), ...validateProfileOfInputs(transaction, utxos)] : []
+  return { built, failures: [...failures, ...limits] }
 }
 
 /** Of a transaction that breaks these rules. */

@@ -150,7 +150,7 @@ const stakeRole = 2
  * @param phrase 12, 15, 18, 21 or 24 English words, any white space between them
  * @throws {WalletError} `WALLET_INVALID_KEY`; the message never contains a word of the phrase
  * @example
- * const operator = keysFromSeedPhrase(process.env.OPERATOR_SEED_PHRASE, { networkId: 0 })
+ * const operator = keysFromSeedPhrase(phrase, { networkId: 0 })
  * operator.addressText // 'addr_test1q…'
  */
 export function keysFromSeedPhrase(phrase: string, options: SeedPhraseOptions): WalletKeys {

@@ -74,13 +74,15 @@ export interface BuildContext {
   /** The slot at which the ledger rules are checked. */
   readonly slot: bigint
   readonly networkId: 0 | 1
+  /** Layer 2 has rules of its own, such as `profileLimits`; default 1. */
+  readonly layer?: 1 | 2
   /** Required when the transaction runs Plutus scripts. */
   readonly evaluator?: Pick<Evaluator, 'evaluate'>
   /** Uniform in [0, 1); default `Math.random`. The selection is not a secret. */
   readonly random?: () => number
 }
 
-/** A signed transaction that satisfies all ledger rules. */
+/** A signed transaction that satisfies the rules of its layer. */
 export interface BuiltTransaction {
   readonly bytes: Uint8Array
   readonly id: Uint8Array

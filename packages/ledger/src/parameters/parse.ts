@@ -12,6 +12,7 @@ import type { ProtocolParameters, Rational } from './types.js'
  * @param json the parsed JSON document
  * @throws ProtocolParametersError with the `field` that is missing or invalid
  * @example
+ * import { readFile } from 'node:fs/promises'
  * const parameters = parseProtocolParameters(JSON.parse(await readFile('preprod.json', 'utf8')))
  * parameters.minFeeA // 44n
  */

@@ -107,7 +107,7 @@ export class Findings {
  * @returns false for an empty failures
  * @example
  * const failures = validateStateful(transaction, utxos, context)
- * if (failures.length > 0) isRetriable(failures, context.slot) ? await retry() : await reject(failures)
+ * const mayPassLater = isRetriable(failures, context.slot)
  */
 export function isRetriable(failures: Failures, slot: bigint, last?: bigint): boolean {
   return failures.length > 0 && failures.every((failure) => mayPass(failure, slot, last))

@@ -119,8 +119,8 @@ export const jobSizes: Readonly<Record<QueueBackend['kind'], QueueSize>> = {
  * @throws QueueError `QUEUE_CONFIGURATION` if a limit is not a positive integer
  *
  * @example
- * const submissions = createSubmissionQueue(backend, { maxWaiting: 100_000, maxWaitingBytes: 256 * 1024 *
- * 1024 }) const id = await submissions.add(Buffer.from('84a0a0f5f6', 'hex'))
+ * const submissions = createSubmissionQueue(backend, { maxWaiting: 100_000, maxWaitingBytes: 2 ** 28 })
+ * const id = await submissions.add(Buffer.from('84a0a0f5f6', 'hex'))
  */
 export function createSubmissionQueue(
   backend: QueueBackend,

@@ -95,7 +95,7 @@ interface Left {
  * @example
  * const worker = createSubmissionWorker(
  *   backend,
- *   async ({ cbor }) => ((await isAccepted(cbor)) ? { kind: 'done' } : { kind: 'again', afterMs: 250 }),
+ *   async ({ cbor }) => ((await ledger.accepts(cbor)) ? { kind: 'done' } : { kind: 'again', afterMs: 250 }),
  *   { concurrency: 100 },
  * )
  */

@@ -116,10 +116,7 @@ const maxOfClient = 4
 
 /**
  * Counts requests in progress by client, so that one client cannot take the turns of all others.
- *
- * @example
- * const clients = shareByClient()
- * const answer = await clients(request.ip, work) // undefined: this client has too many in progress
+ * The answer is undefined if the client has too many.
  */
 function shareByClient(): <T>(client: string, work: () => Promise<T>) => Promise<T | undefined> {
   const running = new Map<string, number>()

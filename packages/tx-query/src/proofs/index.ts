@@ -8,9 +8,11 @@ import {
   hasMethods,
   hexParameter,
   InvalidParameterError,
+  inTime,
   noStore,
   onlyParameters,
   openScope,
+  portLimitMs,
   portResult,
   type Query,
   type QueryValue,
@@ -103,7 +105,7 @@ const plugin: FastifyPluginAsyncTypebox<ProofsOptions> = async (fastify, options
     '/proofs/utxo',
     { schema: utxoProofSchema, onRequest: noStore, validatorCompiler: readBy(readUtxoQuery) },
     async ({ query: { reference, against } }, reply) => {
-      const proved = await unlessBusy(() => prover.utxo(reference, against))
+      const proved = await unlessBusy('utxo', () => prover.utxo(reference, against))
       if (proved === 'no block') throw new NoBlockError('The block is not committed')
       if (proved === 'not kept') throw new NotKeptError(against.kind === 'confirmed')
       const { value } = checkedProof(proved, 'utxo')
@@ -118,7 +120,7 @@ const plugin: FastifyPluginAsyncTypebox<ProofsOptions> = async (fastify, options
     '/proofs/transaction',
     { schema: transactionProofSchema, onRequest: noStore, validatorCompiler: readBy(readTransactionQuery) },
     async ({ query: { id, headerHash } }, reply) => {
-      const proved = await unlessBusy(() => prover.transaction(id, headerHash))
+      const proved = await unlessBusy('transaction', () => prover.transaction(id, headerHash))
       if (proved === 'no block')
         throw new NoBlockError(
           headerHash === undefined
@@ -135,9 +137,9 @@ const plugin: FastifyPluginAsyncTypebox<ProofsOptions> = async (fastify, options
 
 const busy = 'No proof can be made now: retry later'
 
-async function unlessBusy<T>(prove: () => Promise<T>): Promise<T> {
+async function unlessBusy<T>(method: keyof Prover, prove: () => Promise<T>): Promise<T> {
   try {
-    return await prove()
+    return await inTime(`prover.${method}`, portLimitMs, prove())
   } catch (error) {
     const seconds = retryAfterSeconds(error)
     throw seconds === undefined ? error : new BusyError('PROOFS_BUSY', busy, seconds)
@@ -145,10 +147,11 @@ async function unlessBusy<T>(prove: () => Promise<T>): Promise<T> {
 }
 
 const bytes = Type.Uint8Array()
+const hash = (length: number) => Type.Uint8Array({ minByteLength: length, maxByteLength: length })
 const ProofShape = Type.Object(
   {
-    block: Type.Optional(Type.Object({ headerHash: bytes, header: bytes, height: Type.BigInt() })),
-    root: bytes,
+    block: Type.Optional(Type.Object({ headerHash: hash(28), header: bytes, height: Type.BigInt() })),
+    root: hash(32),
     key: bytes,
     value: Type.Optional(bytes),
     proof: bytes,
@@ -158,7 +161,7 @@ const ProofShape = Type.Object(
 )
 
 /** @throws {TypeError} for a prover in JavaScript that gives something else */
-function checkedProof<Proof extends HeldProof>(given: Proof, method: string): Proof {
+function checkedProof<Proof extends HeldProof>(given: Proof, method: keyof Prover): Proof {
   return portResult(`prover.${method}`, ProofShape, given)
 }
 

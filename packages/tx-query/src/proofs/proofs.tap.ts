@@ -57,6 +57,8 @@ t.test('the log names the method and the field of a proof that has another shape
     [undefined, 'Expected object'],
     [null, 'Expected object'],
     [{ ...present, root: 'ab' }, 'root: Expected Uint8Array'],
+    [{ ...present, root: present.root.subarray(1) }, /^.* root: Expected .* 32$/],
+    [{ ...present, block: { ...present.block, headerHash: hash } }, 'block.headerHash: Expected Uint8Array'],
     [{ ...present, block: { ...present.block, header: 'ab' } }, 'block.header: Expected Uint8Array'],
     [{ ...present, value: 'ab' }, 'value: Expected Uint8Array'],
     [{ ...present, proof: undefined }, 'proof: Expected Uint8Array'],
@@ -67,7 +69,8 @@ t.test('the log names the method and the field of a proof that has another shape
       [`/proofs/transaction?tx_hash=${hash}`, 'transaction'],
     ] as const) {
       t.equal((await server.inject(url)).statusCode, 500)
-      const message = `prover.${method}() must resolve to a proof: ${fault}`
+      const message =
+        typeof fault === 'string' ? `prover.${method}() must resolve to a proof: ${fault}` : fault
       t.match(log().at(-1), { err: { type: 'TypeError', message } })
     }
   }

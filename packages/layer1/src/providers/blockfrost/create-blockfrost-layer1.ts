@@ -87,7 +87,7 @@ const notEvaluated = 'The transaction cannot be evaluated'
  * @example
  * const layer1 = createBlockfrostLayer1({
  *   url: 'https://cardano-preprod.blockfrost.io/api/v0',
- *   projectId: process.env.BLOCKFROST_PROJECT_ID,
+ *   projectId: 'preprod…',
  *   networkMagic: 1,
  * })
  */
