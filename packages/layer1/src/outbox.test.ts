@@ -126,6 +126,17 @@ describe('an outbox', () => {
     expect(sent).toEqual([])
   })
 
+  it('goes on with the children of what it gave up once layer 1 includes it after all', async () => {
+    const [parent, child] = await someTransactions()
+    const { layer1, states, sent } = fakeLayer1()
+    const outbox = createOutbox({ layer1, resendEverySlots: 10 })
+    expect(await outbox.follow(parent!, endOf(parent!))).toBe('dead')
+    states.set(toHex(parent!.id), 'confirmed')
+    expect(await outbox.follow(parent!, endOf(parent!) - 1n)).toBe('included')
+    expect(await outbox.follow(child!, endOf(child!) - 1n)).toBe('pending')
+    expect(sent).toEqual([toHex(child!.id)])
+  })
+
   it('does not give up what a mempool or a block has, however late', async () => {
     const [transaction] = await someTransactions()
     const { layer1, states } = fakeLayer1()

@@ -254,6 +254,8 @@ class TransactionOutbox<Each extends OutboxTransaction> implements Outbox<Each> 
 
   #include(id: Uint8Array): 'included' {
     this.#pending.delete(id)
+    // After a roll-back, layer 1 can include what had expired.
+    this.#dead.delete(id)
     return 'included'
   }
 
