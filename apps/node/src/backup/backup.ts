@@ -139,11 +139,21 @@ async function existing(client: Queries, schemas: readonly string[]): Promise<st
   return schemas.filter((schema) => names.includes(schema))
 }
 
+/** What a client of `pg` reads from a URL; of its types only that, for who has none of them. */
+interface ConnectionParts {
+  readonly user?: string | undefined
+  readonly password?: string | undefined
+  readonly host: string
+  readonly port: number
+  readonly database?: string | undefined
+  readonly ssl: boolean
+}
+
 /**
  * Environment in which a program of PostgreSQL connects as the client of `url` does. Other users can read
  * arguments, and the client accepts more forms of a URL.
  */
-export function toolEnvironment(url: string, client: pg.Client): NodeJS.ProcessEnv {
+export function toolEnvironment(url: string, client: ConnectionParts): NodeJS.ProcessEnv {
   const { user, password, host, port, database, ssl } = client
   const query = new URLSearchParams(/\?.*/.exec(url)?.[0])
   const mode = query.get('sslmode') ?? (query.has('ssl') ? tlsMode(ssl) : process.env.PGSSLMODE)

@@ -356,7 +356,10 @@ export const restorationMark = (schema: string) => ({
 })
 
 /** Whether the database has the mark; the schema of another ledger may have its name. */
-export async function hasRestorationMark(client: pg.Client, schema: string): Promise<boolean> {
+export async function hasRestorationMark(
+  client: { query(text: string, values: string[]): Promise<{ readonly rows: readonly object[] }> },
+  schema: string,
+): Promise<boolean> {
   const { name, comment } = restorationMark(schema)
   const { rows } = await client.query(
     `SELECT 1 FROM pg_namespace WHERE nspname = $1 AND obj_description(oid, 'pg_namespace') = $2`,
