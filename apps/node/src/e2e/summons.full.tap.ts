@@ -154,9 +154,9 @@ t.test('on a new devnet an honest node lists questions about its blocks, and ans
   t.same(
     open.map(({ kind, root, key, bond }: Record<string, string>) => [kind, root, key, bond]),
     [
-      ['subtree', 'utxosRoot', toHex(top.key), '3000000'],
-      ['subtree', 'transactionsRoot', toHex(top.key), '3000000'],
-      ['chunk', 'transactionsRoot', '00000000', '3000000'],
+      ['subtree', 'utxosRoot', toHex(top.key), '2500000'],
+      ['subtree', 'transactionsRoot', toHex(top.key), '2500000'],
+      ['chunk', 'transactionsRoot', '00000000', '2500000'],
     ],
     'in the order of their deadlines',
   )
