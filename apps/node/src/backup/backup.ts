@@ -139,7 +139,7 @@ async function existing(client: Queries, schemas: readonly string[]): Promise<st
   return schemas.filter((schema) => names.includes(schema))
 }
 
-/** What a client of `pg` reads from a URL; of its types only that, for who has none of them. */
+/** The parts of a URL as a client of `pg` reads them, for readers of the declarations without its types. */
 interface ConnectionParts {
   readonly user?: string | undefined
   readonly password?: string | undefined
