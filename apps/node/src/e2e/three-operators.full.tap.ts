@@ -231,9 +231,10 @@ t.test(
         readSettings({ ...layer1.settings, ...settings, NODE_ROLE: 'archivist', ARCHIVIST_PEERS: archivist }),
       )
       const report = await audit({
-        layer1: { read: deployment.readQueue },
+        layer1: { read: deployment.readQueueAndBridge },
         archivist: openArchivist(archivist),
         genesis: deployment.genesis,
+        bridge: deployment.rules.bridge,
         node: nodeSource(createClient(url), url),
         accepted: [...ids, ...losers.filter(({ at }) => nodes[at]?.url === url).map(({ id }) => id)],
       })
