@@ -110,6 +110,8 @@ class TransactionOutbox<Each extends OutboxTransaction> implements Outbox<Each> 
   readonly #options: OutboxOptions<Each>
   readonly #pending = new BytesMap<Pending>()
   readonly #dead = new BytesSet()
+  /** The slot for which what has expired is forgotten. */
+  #cleanAt: bigint | undefined
 
   constructor(options: OutboxOptions<Each>) {
     this.#options = options
@@ -178,6 +180,8 @@ class TransactionOutbox<Each extends OutboxTransaction> implements Outbox<Each> 
 
   /** Forgets when it has sent what has expired, and may not be followed any more. */
   #forgetExpired(slot: bigint): void {
+    if (slot === this.#cleanAt) return
+    this.#cleanAt = slot
     for (const [id, { transaction }] of [...this.#pending])
       if (this.#expiry(transaction, slot) === 'certain') this.#pending.delete(id)
   }

@@ -103,7 +103,9 @@ export function openContext(
     sweeps: new BytesMap(),
     included: new BytesSet(),
     async outbox() {
-      outbox ??= openOutbox({ ...options, step }, timesIn((await layer1.slots({ signal })).slotLength))
+      const { slotLength } = await layer1.slots({ signal })
+      // Behind the wait: calls at once share one.
+      outbox ??= openOutbox({ ...options, step }, timesIn(slotLength))
       return outbox
     },
     isUndecided: ({ header }) => decodeHeader(header).endTime > state.confirmedUntil,
