@@ -15,6 +15,9 @@ const specifiers = new Set()
 const homes = ['packages', 'apps'].flatMap((parent) =>
   readdirSync(join(root, parent)).map((name) => join(root, parent, name)),
 )
+/** The sources of what each package exports. */
+const entries = new Map(homes.map((home) => [home, entriesOf(home)]))
+const exported = new Map([...entries.values()].flat().map((file) => [file, exportsOf(file)]))
 
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder)
@@ -95,10 +98,12 @@ function checkExamples(home, path) {
     const [used, called] = [/\w+/g, /(?<![.\w])\w+(?=\()/g].map((pattern) => new Set(text.match(pattern)))
     const imports = []
     if (called.has('fastify')) imports.push("import { fastify } from 'fastify';")
-    const entries = entriesOf(home)
-    for (const file of [path, ...entries, ...homes.flatMap(entriesOf)]) {
-      const wanted = file === path || entries.includes(file) ? used : called
-      const names = exportsOf(file).filter((each) => wanted.has(each) && !known.has(each))
+    const ofHome = entries.get(home)
+    for (const file of [path, ...ofHome, ...exported.keys()]) {
+      const wanted = file === path || ofHome.includes(file) ? used : called
+      const names = (exported.get(file) ?? exportsOf(file)).filter(
+        (each) => wanted.has(each) && !known.has(each),
+      )
       for (const each of names) known.add(each)
       const built = relative(folder, file).replace('/src/', '/dist/').replace(/\.ts$/, '.js')
       if (names.length > 0) imports.push(`import { ${names.join(', ')} } from '${built}';`)
@@ -109,7 +114,6 @@ function checkExamples(home, path) {
   }
 }
 
-/** The sources of what a package exports. */
 function entriesOf(home) {
   const { exports = {} } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'))
   const targets = JSON.stringify(exports).match(/[^"]+\/dist\/[^"]+\.js/g) ?? []

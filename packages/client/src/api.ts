@@ -533,7 +533,7 @@ export interface ExplorerMempool {
 export interface ExplorerMetadata {
   /** Label */
   readonly label: string
-  /** Value in cardano-cli's JSON without schema, integers above 2^53 as text; absent if too large */
+  /** cardano-cli's JSON without schema, integers beyond ±2^53 as text; absent if too large */
   readonly json?: unknown
 }
 

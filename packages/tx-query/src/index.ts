@@ -7,12 +7,10 @@ import {
   HttpError,
   hasCode,
   hasMethods,
-  inTime,
   openScope,
   optionalInteger,
   optionalTimer,
-  portLimitMs,
-  portResult,
+  portCall,
   readBy,
 } from '@ratatosk/http'
 import { encodeOutputReference } from '@ratatosk/ledger'
@@ -90,10 +88,10 @@ const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, option
     '/tx',
     { schema: transactionSchema, validatorCompiler: readBy(readTransactionQuery) },
     async ({ query }) => {
-      const read = ledger.transaction(query.hash)
-      const transaction = (await inTime('ledger.transaction', portLimitMs, read)) ?? undefined
+      const read = async () => (await ledger.transaction(query.hash)) ?? undefined
+      const transaction = await portCall('ledger.transaction', Transaction, read)
       if (transaction === undefined) throw new TransactionNotFoundError(toHex(query.hash))
-      return { tx: toHex(portResult('ledger.transaction', Transaction, transaction)) }
+      return { tx: toHex(transaction) }
     },
   )
 
@@ -160,7 +158,7 @@ const id = Type.Uint8Array({ minByteLength: 32, maxByteLength: 32 })
 /** Indexes of outputs have 16 bits. */
 const index = Type.Integer({ minimum: 0, maximum: 0xffff })
 
-const Transaction = Type.Uint8Array({ title: 'a Uint8Array, or undefined' })
+const Transaction = Type.Optional(Type.Uint8Array({ title: 'a Uint8Array, or undefined' }))
 const Transactions = Type.Array(bytes, { title: 'arrays of Uint8Array' })
 const Ids = Type.Array(id, { title: 'arrays of Uint8Array' })
 const UtxoRows = Type.Array(

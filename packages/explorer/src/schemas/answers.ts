@@ -352,9 +352,7 @@ export const ExplorerTransactionAnswer = Type.Object(
         {
           label: Type.String({ description: 'Label' }),
           json: Type.Optional(
-            json(
-              "Value in cardano-cli's JSON without schema, integers above 2^53 as text; absent if too large",
-            ),
+            json("cardano-cli's JSON without schema, integers beyond ±2^53 as text; absent if too large"),
           ),
         },
         { title: 'ExplorerMetadata', description: 'Metadata under a label' },
